@@ -33,7 +33,7 @@ const REST_MS = 3_000
 /** The unit of times in /proc/PID/stat. */
 const TICKS_PER_SECOND = 100
 
-interface Felt {
+interface Measurement {
   /** The milliseconds that each publish and poll took. */
   times: number[]
   refused: number
@@ -50,7 +50,7 @@ function cpuSeconds({ pid }: Service): number {
 }
 
 /** Runs a neighbour that publishes and polls in turns. */
-async function neighbour(service: Service, token: string, seconds = SECONDS): Promise<Felt> {
+async function neighbour(service: Service, token: string, seconds = SECONDS): Promise<Measurement> {
   const connections = Array.from({ length: 8 }, () => new Connection(service.port))
   const times: number[] = []
   let refused = 0
@@ -81,7 +81,7 @@ async function neighbour(service: Service, token: string, seconds = SECONDS): Pr
   return { times, refused, cpu }
 }
 
-const p99 = (...all: readonly Felt[]): number =>
+const p99 = (...all: readonly Measurement[]): number =>
   quantile(
     all.flatMap(({ times }) => times).sort((a, b) => a - b),
     0.99,
@@ -109,11 +109,11 @@ async function attackerOf(service: Service, slug: string): Promise<Target> {
 const UNDER_WAY_SECONDS = 3
 
 /** Attacks for as long as the neighbour works. Returns the neighbour's measurements and the bytes that were sent. */
-async function under(
+async function duringAttack(
   name: string,
   target: Target,
-  work: (seconds?: number) => Promise<Felt>,
-): Promise<Felt & { sent: number }> {
+  work: (seconds?: number) => Promise<Measurement>,
+): Promise<Measurement & { sent: number }> {
   const attacker = startAsOutsider(fileURLToPath(import.meta.url), [name, JSON.stringify(target)])
   const said = createInterface({ input: attacker.stdout! })
   await once(said, 'line')
@@ -141,7 +141,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     await attack.prepare?.((method, path, body) => service.call(method, path, target.token, body), target)
     await sleep(REST_MS)
     const before = await neighbour(service, victim.token)
-    const during = await under(name, target, (seconds) => neighbour(service, victim.token, seconds))
+    const during = await duringAttack(name, target, (seconds) => neighbour(service, victim.token, seconds))
     await sleep(REST_MS)
     const after = await neighbour(service, victim.token)
     const row = {

@@ -12,7 +12,7 @@ import { openIndex } from '../packages/server/src/memory/index/open-index.ts'
 import { openStore } from '../packages/server/src/store/open.ts'
 import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
 import { Connection, quantile } from './support/load.ts'
-import { chance, fillMemories, readMaterial, type Material } from './support/many-memories.ts'
+import { seededRandom, fillMemories, readMaterial, type Material } from './support/many-memories.ts'
 import { cpuOf } from './support/processes.ts'
 import { report } from './support/report.ts'
 import { startService, type Service } from './support/servers.ts'
@@ -68,7 +68,7 @@ interface Measured {
 
 async function measure({ service, database, token, material }: Measured) {
   const connection = new Connection(service.port)
-  const random = chance(7)
+  const random = seededRandom(7)
   const first = await search(connection, token, 'the first search reads what the others find in memory')
   for (const query of questions(material, 20, random)) await search(connection, token, query)
   const before = [cpuOf(service.pid), database === null ? 0 : cpuOf(database)] as const

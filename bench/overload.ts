@@ -65,8 +65,8 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   const connections: Connection[] = []
   const kept = Array.from({ length: NEIGHBOUR_CONNECTIONS }, () => new Connection(service.port))
   const flood = (): Promise<Answered> => publish(connections, service.port, sender.token, 'flood.x')
-  const ask = (): Promise<Answered> => publish(kept, service.port, neighbour.token, 'quiet.x')
-  const come = async (): Promise<Answered> => {
+  const publishAsNeighbour = (): Promise<Answered> => publish(kept, service.port, neighbour.token, 'quiet.x')
+  const publishAsNewcomer = async (): Promise<Answered> => {
     const own: Connection[] = []
     const answered = await publish(own, service.port, neighbour.token, 'quiet.x')
     for (const connection of own) connection.close()
@@ -90,8 +90,8 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   const watching = setInterval(() => (peakMb = Math.max(peakMb, service.rssMb())), 100)
   await Promise.all([
     steadily(Math.round(capacity * TIMES), SECONDS, () => void floods.push(flood())),
-    steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void asked.push(ask())),
-    steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void came.push(come())),
+    steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void asked.push(publishAsNeighbour())),
+    steadily(NEIGHBOUR_PER_SECOND, SECONDS, () => void came.push(publishAsNewcomer())),
   ])
   const ended = performance.now()
   // The service is calm when ten publishes in a row take less than a tenth of a second each.

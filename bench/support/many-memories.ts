@@ -14,7 +14,7 @@ const SENTENCES = 1_200
 const TOGETHER = 250
 
 /** A random generator with a seed: always the same numbers, so that two runs can be compared. */
-export function chance(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -76,7 +76,7 @@ export interface Filling {
 export async function fillMemories(material: Material, filling: Filling): Promise<void> {
   const { store, index, tenantId, agentId } = filling
   const { texts, meanings } = material
-  const random = chance(filling.from + 1)
+  const random = seededRandom(filling.from + 1)
   const any = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
   const write = (first: number, last: number): Promise<void> =>
     store.tx(async (tx) => {

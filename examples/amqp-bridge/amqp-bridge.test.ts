@@ -5,7 +5,7 @@ import { noBroker, startRabbit } from '../../packages/server/test/support/rabbit
 import { ADMIN_KEY, OPERATOR_TOKEN, startService } from '../start-service.ts'
 import { openQueue } from './queue.ts'
 
-test('[DOC-15] what is in a queue reaches an agent, and what it decides reaches another queue, once', {
+test('[DOC-15] messages of a queue reach an agent, and its decisions reach another queue, once', {
   skip: noBroker,
 }, async (t) => {
   const { amqpBridge } = await import('./amqp-bridge.ts')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ADMIN_KEY, OPERATOR_TOKEN, startService } from '../start-service.ts'
 
-test('[DOC-13] what GitHub signs reaches every member of the channel, through its feeds alone', async (t) => {
+test('[DOC-13] events signed by GitHub reach every member of the channel, through its feeds alone', async (t) => {
   const { githubWebhook } = await import('./github-webhook.ts')
   const { accepted, redelivered, forged, heard } = await githubWebhook(await startService(t), ADMIN_KEY, OPERATOR_TOKEN)
   assert.deepEqual(accepted, [202, 202, 202, 202, 202])

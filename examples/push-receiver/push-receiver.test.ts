@@ -40,7 +40,7 @@ for (const [name, command] of [
   ['TypeScript', [process.execPath, file('receiver.ts')]],
   ['Python', ['python3', file('receiver.py')]],
 ] as const) {
-  test(`[DOC-16] a receiver in ${name} takes what the service signed, and nothing else`, async (t) => {
+  test(`[DOC-16] a receiver in ${name} accepts what the service signed, and nothing else`, async (t) => {
     if (name === 'Python' && !hasPython) return t.diagnostic('there is no python3 on this machine')
     const url = await startService(t, { PUSH_ALLOW_PRIVATE: 'on' })
     const admin = createClient({ url, apiKey: ADMIN_KEY })

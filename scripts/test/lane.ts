@@ -63,13 +63,13 @@ function nextFile(): Promise<string> {
 }
 
 /** The embedder sets this variable once in a process. */
-const MAY_COME = 'the variable ORT_DISABLE_TELEMETRY=1'
+const ALLOWED_CHANGE = 'the variable ORT_DISABLE_TELEMETRY=1'
 
 const globalNamed = (name: string): unknown => Object.getOwnPropertyDescriptor(globalThis, name)?.value
 const globals = new Map(Object.getOwnPropertyNames(globalThis).map((name) => [name, globalNamed(name)]))
 
 /** Returns the state of the process that the next file would notice. */
-const changes = (): string[] => [
+const visibleState = (): string[] => [
   ...Object.entries(process.env).map(([name, value]) => `the variable ${name}=${value}`),
   // Libraries add globals when they are loaded; none may replace an existing one.
   ...[...globals]
@@ -79,14 +79,14 @@ const changes = (): string[] => [
 ]
 
 /** The same, and what would keep the process alive at the end. Handles of standard output appear with its first use. */
-const surroundings = (): string[] => [
-  ...changes(),
+const stateAndResources = (): string[] => [
+  ...visibleState(),
   ...process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap'),
 ]
 
 async function whatIsNew(found: readonly string[], look: () => string[]): Promise<string[]> {
   for (const since = performance.now(); ; await sleep(10)) {
-    const known = [...found, MAY_COME]
+    const known = [...found, ALLOWED_CHANGE]
     const added = look().filter((thing) => {
       const at = known.indexOf(thing)
       if (at >= 0) known.splice(at, 1)
@@ -97,7 +97,7 @@ async function whatIsNew(found: readonly string[], look: () => string[]): Promis
 }
 
 let cpu = 0
-let found = surroundings()
+let found = stateAndResources()
 for (let file = await nextFile(), next = ''; file !== ''; file = next) {
   errors.length = 0
   // Not `import`, which continues in a promise: the tests would not be attributed to this suite.
@@ -112,11 +112,11 @@ for (let file = await nextFile(), next = ''; file !== ''; file = next) {
     const until = cpuSeconds()
     t.diagnostic(String(until - cpu))
     cpu = until
-    const left = errors.length > 0 ? [] : await whatIsNew(found, isKeeping() ? changes : surroundings)
+    const left = errors.length > 0 ? [] : await whatIsNew(found, isKeeping() ? visibleState : stateAndResources)
     if (errors.length > 0) throw errors[0]
     assert.deepEqual(left, [])
   })
-  if (!isKeeping()) found = surroundings()
+  if (!isKeeping()) found = stateAndResources()
 }
 // Ends the process even if a file left something open, which its last test has reported.
 endLater()

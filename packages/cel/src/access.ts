@@ -27,7 +27,7 @@ import {
 // not sent. Nearly all field names are never inherited properties, so a plain property read needs no check for that;
 // the other names are read by `carefulField`.
 
-const INHERITED = new Set<string>(
+const UNSAFE_KEYS = new Set<string>(
   [
     Object,
     Array,
@@ -57,11 +57,11 @@ for (const own of [
   'prefix',
   'length',
 ])
-  INHERITED.add(own)
+  UNSAFE_KEYS.add(own)
 
 /** Reports whether `object[key]`, if it is not undefined, can only be an own property of a JSON object. */
 function isPlainKey(key: string): boolean {
-  return !INHERITED.has(key) && /^[A-Za-z_]/.test(key)
+  return !UNSAFE_KEYS.has(key) && /^[A-Za-z_]/.test(key)
 }
 
 /** Reads the variable at an index. `name` is its name in the message if it has no value. */

@@ -83,7 +83,7 @@ export class Automaton {
     let state = this.#start
     const { length } = text
     for (let i = 0; i < length; i++) {
-      if (--c.left < 0) return overBudget(c)
+      if (--c.stepsLeft < 0) return overBudget(c)
       let rune = text.charCodeAt(i)
       let cls: number
       if (rune <= 0xff) cls = latin1Class[rune] as number
@@ -151,7 +151,7 @@ export class Automaton {
 
   #pay(c: Context, instructions: number): boolean {
     this.#explored += instructions
-    if (this.#explored > FREE_INSTRUCTIONS) c.left -= instructions * STEPS_PER_INSTRUCTION
-    return c.left >= 0
+    if (this.#explored > FREE_INSTRUCTIONS) c.stepsLeft -= instructions * STEPS_PER_INSTRUCTION
+    return c.stepsLeft >= 0
   }
 }

@@ -19,9 +19,9 @@ export interface Code {
   readonly constant?: Value
 }
 
-/** The place of each name in `Context.vars`. */
+/** The index of each name in `Context.vars`. */
 export interface Scope {
-  readonly places: ReadonlyMap<string, number>
+  readonly indexes: ReadonlyMap<string, number>
   readonly depth: number
 }
 
@@ -31,10 +31,10 @@ export interface Build {
   readonly environment: Environment
   /** The variables of the environment. */
   readonly roots: ReadonlyMap<string, number>
-  /** The place of the variable in whose fields other names are looked up. */
+  /** The index of the variable in whose fields other names are looked up. */
   readonly fallback: number | undefined
-  /** Places that `Context.vars` needs. */
-  places: number
+  /** Variables that `Context.vars` has room for. */
+  variableCount: number
   /** Bytes of regular expressions, besides the closures. */
   patternBytes: number
   /** Compiles any node. It is here so that the files of the compiler do not import each other in a circle. */
@@ -66,17 +66,17 @@ export function constant(value: Value): Code {
 /** Evaluates it at compile time, if all parts are constant and it does not fail. */
 export function fold(run: Run, parts: readonly Code[]): Code {
   if (parts.every((part) => part.constant !== undefined)) {
-    const value = run({ vars: [], fault: '', left: STEP_BUDGET, round: 0, pattern: null, zone: null })
+    const value = run({ vars: [], fault: '', stepsLeft: STEP_BUDGET, round: 0, pattern: null, zone: null })
     if (value !== FAULT) return constant(value)
   }
   return { run, steps: total(parts) + 4 }
 }
 
-/** Returns an inner scope in which a name has its own place, and that place. */
-export function withVariable(build: Build, scope: Scope, name: string): [inner: Scope, slot: number] {
-  const slot = build.roots.size + scope.depth
-  build.places = Math.max(build.places, slot + 1)
-  return [{ places: new Map(scope.places).set(name, slot), depth: scope.depth + 1 }, slot]
+/** Returns an inner scope in which a name has its own index, and that index. */
+export function withVariable(build: Build, scope: Scope, name: string): [inner: Scope, index: number] {
+  const index = build.roots.size + scope.depth
+  build.variableCount = Math.max(build.variableCount, index + 1)
+  return [{ indexes: new Map(scope.indexes).set(name, index), depth: scope.depth + 1 }, index]
 }
 
 export function binaryCall(left: Run, right: Run, fn: (c: Context, a: Value, b: Value) => Result): Run {

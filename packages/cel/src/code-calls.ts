@@ -93,7 +93,7 @@ function definitionOf(
   scope: Scope,
 ): { definition: Definition; target: Node | null } {
   const { name, target, args, at } = node
-  if (target?.kind === 'name' && !scope.places.has(target.name)) {
+  if (target?.kind === 'name' && !scope.indexes.has(target.name)) {
     const qualified = FUNCTIONS.get(`${target.name}.${name}`)
     if (qualified !== undefined) {
       checkCount(build, at, `${target.name}.${name}`, qualified, args.length, 0)
@@ -127,7 +127,7 @@ function matchesRun(text: Run, pattern: Pattern): Run {
 
 export function comprehensionCode(build: Build, node: Node & { kind: 'comprehension' }, scope: Scope): Code {
   const range = build.code(node.range, scope)
-  let [inner, slot] = withVariable(build, scope, node.variable)
+  let [inner, first] = withVariable(build, scope, node.variable)
   let second: number | null = null
   if (node.second !== null) [inner, second] = withVariable(build, inner, node.second)
   const where = node.where === null ? null : build.code(node.where, inner)
@@ -135,7 +135,7 @@ export function comprehensionCode(build: Build, node: Node & { kind: 'comprehens
   const run = comprehensionRun({
     macro: node.macro,
     range: range.run,
-    slot,
+    first,
     second,
     where: where?.run ?? null,
     into: into?.run ?? null,

@@ -26,8 +26,8 @@ import {
 // Compiles names, fields, elements, and list and map literals.
 
 export function nameCode(build: Build, { name, absolute, at }: Node & { kind: 'name' }, scope: Scope): Code {
-  const place = (absolute ? build.roots : scope.places).get(name)
-  if (place !== undefined) return { run: readVariable(place, name), steps: 1 }
+  const index = (absolute ? build.roots : scope.indexes).get(name)
+  if (index !== undefined) return { run: readVariable(index, name), steps: 1 }
   if (build.fallback !== undefined) return { run: readVariableField(build.fallback, name), steps: 1 }
   // Without a fallback for other names, `int` can only mean the type.
   if (TYPE_NAMES.has(name)) return constant(new TypeValue(name))
@@ -46,10 +46,10 @@ export function selectCode(build: Build, node: Node & { kind: 'select' }, scope:
     return { run, steps: total([from]) }
   }
   if (object.kind === 'name') {
-    const place = (object.absolute ? build.roots : scope.places).get(object.name)
+    const index = (object.absolute ? build.roots : scope.indexes).get(object.name)
     // The variables of a mapping may be absent, and then the error message must name the variable.
-    if (place !== undefined && (build.fallback !== undefined || place >= build.roots.size)) {
-      return { run: readVariableField(place, field), steps: 2 }
+    if (index !== undefined && (build.fallback !== undefined || index >= build.roots.size)) {
+      return { run: readVariableField(index, field), steps: 2 }
     }
   }
   const from = build.code(object, scope)
@@ -72,7 +72,7 @@ export function hasCode(build: Build, { object, field, at }: Node & { kind: 'has
     const from = build.code(object, scope)
     return { run: testField(from.run, field), steps: total([from]) }
   }
-  if (build.fallback === undefined || scope.places.has(field)) {
+  if (build.fallback === undefined || scope.indexes.has(field)) {
     return reject(build, at, 'has() takes one field, such as has(data.amount)')
   }
   return { run: testField(readVariable(build.fallback, build.environment.fallback as string), field), steps: 2 }
@@ -121,12 +121,12 @@ export function mapCode(build: Build, { entries }: Node & { kind: 'map' }, scope
 /** `cel.bind(name, value, body)`: the value is computed once. */
 export function bindCode(build: Build, node: Node & { kind: 'bind' }, scope: Scope): Code {
   const value = build.code(node.value, scope)
-  const [inner, slot] = withVariable(build, scope, node.name)
+  const [inner, index] = withVariable(build, scope, node.name)
   const body = build.code(node.body, inner)
   const run: Run = (c) => {
     const bound = value.run(c)
     if (bound === FAULT) return FAULT
-    c.vars[slot] = bound
+    c.vars[index] = bound
     return body.run(c)
   }
   return { run, steps: total([value, body]) }
@@ -135,7 +135,7 @@ export function bindCode(build: Build, node: Node & { kind: 'bind' }, scope: Sco
 /** `optMap` and `optFlatMap`. */
 export function optMapCode(build: Build, node: Node & { kind: 'optMap' }, scope: Scope): Code {
   const target = build.code(node.target, scope)
-  const [inner, slot] = withVariable(build, scope, node.name)
+  const [inner, index] = withVariable(build, scope, node.name)
   const body = build.code(node.body, inner)
   const name = node.flat ? 'optFlatMap' : 'optMap'
   const run: Run = (c) => {
@@ -143,7 +143,7 @@ export function optMapCode(build: Build, node: Node & { kind: 'optMap' }, scope:
     if (from === FAULT) return FAULT
     if (!(from instanceof Optional)) return fail(c, `${name}() needs an optional, not ${typeWord(from)}`)
     if (from.held === undefined) return NONE
-    c.vars[slot] = from.held
+    c.vars[index] = from.held
     const value = body.run(c)
     if (value === FAULT) return FAULT
     if (!node.flat) return new Optional(value)

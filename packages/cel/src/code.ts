@@ -7,7 +7,7 @@ import { parse } from './parser.ts'
 
 export interface Compiled extends Code {
   /** Places needed in `Context.vars`. */
-  readonly places: number
+  readonly variableCount: number
   /** The estimated memory in bytes. */
   readonly bytes: number
 }
@@ -24,13 +24,13 @@ export function generate(source: string, environment: Environment): Compiled {
     environment,
     roots,
     fallback: environment.fallback == null ? undefined : roots.get(environment.fallback),
-    places: roots.size,
+    variableCount: roots.size,
     patternBytes: 0,
     code: (node, scope) => code(build, node, scope),
   }
-  const root = build.code(parse(source), { places: roots, depth: 0 })
+  const root = build.code(parse(source), { indexes: roots, depth: 0 })
   const bytes = BYTES_ALWAYS + source.length * BYTES_PER_CHAR + build.patternBytes
-  return { ...root, places: build.places, bytes }
+  return { ...root, variableCount: build.variableCount, bytes }
 }
 
 function code(build: Build, node: Node, scope: Scope): Code {

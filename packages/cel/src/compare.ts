@@ -96,7 +96,7 @@ const LARGE = 256
 /** Returns the keys and pays for them. */
 export function mapKeys(c: Context, map: AnyMap): Value[] | typeof FAULT {
   if (map instanceof Map) return spend(c, map.size) ? overBudget(c) : [...(map as CelMap).keys()]
-  if ((largeObjects.get(map) ?? 0) > c.left) return spend(c, largeObjects.get(map) as number) ? overBudget(c) : []
+  if ((largeObjects.get(map) ?? 0) > c.stepsLeft) return spend(c, largeObjects.get(map) as number) ? overBudget(c) : []
   const keys = Object.keys(map)
   if (keys.length > LARGE) largeObjects.set(map, keys.length)
   return spend(c, keys.length) ? overBudget(c) : keys
@@ -129,7 +129,7 @@ export function contains(c: Context, needle: Value, range: Value): Result {
       if (spend(c, 1)) return overBudget(c)
       if (equal(c, needle, item)) return true
     }
-    return c.left < 0 ? overBudget(c) : false
+    return c.stepsLeft < 0 ? overBudget(c) : false
   }
   if (isMap(range)) return payKey(c, needle) ? lookUp(range, needle) !== undefined : overBudget(c)
   return fail(c, `'in' needs a list or a map, not ${typeWord(range)}`)
@@ -139,7 +139,7 @@ export function contains(c: Context, needle: Value, range: Value): Result {
 export function order(c: Context, op: OrderOp, a: Value, b: Value): Result {
   if (isNumeric(a) && isNumeric(b)) return holds(op, plain(a), plain(b))
   const sign = comparison(c, a, b)
-  if (c.left < 0) return overBudget(c)
+  if (c.stepsLeft < 0) return overBudget(c)
   if (sign === FAULT) return fail(c, `'${op}' cannot be applied to ${typeWord(a)} and ${typeWord(b)}`)
   return holds(op, sign, 0)
 }

@@ -19,9 +19,9 @@ import {
 export interface Comprehension {
   readonly macro: Macro
   readonly range: Run
-  /** The place in `Context.vars` of the variable: the element of a list, or the key of a map. */
-  readonly slot: number
-  /** With two variables, the first is the index or the key, and this is the place of the element or the value. */
+  /** The index in `Context.vars` of the variable: the element of a list, or the key of a map. */
+  readonly first: number
+  /** With two variables, the first is the index or the key, and this has the element or the value. */
   readonly second: number | null
   readonly where: Run | null
   readonly into: Run | null
@@ -137,9 +137,9 @@ function quantifier(comprehension: Comprehension, decisive: boolean): OverRange 
     let fault = ''
     for (let i = 0; i < items.length; i++) {
       if (spend(c, steps)) return overBudget(c)
-      place(c, comprehension, items, map, i)
+      setVariables(c, comprehension, items, map, i)
       const value = holds(c)
-      if (c.left < 0) return FAULT
+      if (c.stepsLeft < 0) return FAULT
       if (value === decisive) return decisive
       if (fault === '' && value !== !decisive) {
         fault = value === FAULT ? c.fault : notACondition(macro, value)
@@ -150,17 +150,17 @@ function quantifier(comprehension: Comprehension, decisive: boolean): OverRange 
 }
 
 /** Sets the variables for one element. */
-function place(
+function setVariables(
   c: Context,
-  { slot, second }: Comprehension,
+  { first, second }: Comprehension,
   items: Range,
   map: CelMap | JsonObject | null,
   i: number,
 ): void {
   const item = items[i] as Value
-  if (second === null) c.vars[slot] = item
+  if (second === null) c.vars[first] = item
   else {
-    c.vars[slot] = map === null ? i : item
+    c.vars[first] = map === null ? i : item
     c.vars[second] = map === null ? item : lookUp(map, item)
   }
 }
@@ -174,7 +174,7 @@ function condition(
   i: number,
 ): boolean | typeof FAULT {
   if (spend(c, comprehension.steps)) return overBudget(c)
-  place(c, comprehension, items, map, i)
+  setVariables(c, comprehension, items, map, i)
   if (comprehension.where === null) return true
   const value = comprehension.where(c)
   if (value === true || value === false || value === FAULT) return value

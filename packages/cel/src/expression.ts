@@ -1,5 +1,5 @@
 import { CelError } from './errors.ts'
-import { toJson, type OfWhole } from './json.ts'
+import { toJson, type ConvertBigInt } from './json.ts'
 import { compile, ERROR, OVER_BUDGET, type Budget } from './program.ts'
 
 export interface Expression {
@@ -7,9 +7,9 @@ export interface Expression {
   readonly bytes: number
   /**
    * Returns the value as JSON, or throws a CelError. A variable without a binding is an error only if the expression
-   * reads it. `ofWhole` converts whole numbers beyond 2^53; by default they become strings, as in CEL.
+   * reads it. `convertBigInt` converts whole numbers beyond 2^53; by default they become strings, as in CEL.
    */
-  evaluate(bindings: Readonly<Record<string, unknown>>, ofWhole?: OfWhole, shared?: Budget): unknown
+  evaluate(bindings: Readonly<Record<string, unknown>>, convertBigInt?: ConvertBigInt, shared?: Budget): unknown
 }
 
 /** Compiles an expression over these variables and no other names, or throws a CelSyntaxError. */
@@ -18,12 +18,12 @@ export function compileExpression(source: string, variables: readonly string[]):
   return {
     source,
     bytes: program.bytes,
-    evaluate(bindings, ofWhole, shared) {
+    evaluate(bindings, convertBigInt, shared) {
       const values = variables.map((name) => (Object.hasOwn(bindings, name) ? bindings[name] : undefined))
       const result = program.evaluate(values, shared)
       if (result === OVER_BUDGET) throw new CelError('the expression takes too much work', true)
       if (result === ERROR) throw new CelError(program.why())
-      return toJson(result, ofWhole)
+      return toJson(result, convertBigInt)
     },
   }
 }

@@ -21,10 +21,10 @@ const MAX_RESULT_SIZE = 2_000_000
 const MAX_RESULT_DEPTH = 200
 
 /** Converts a whole number that a double cannot represent exactly. */
-export type OfWhole = (whole: bigint) => unknown
+export type ConvertBigInt = (whole: bigint) => unknown
 
 /** Converts a result to JSON by the rules of CEL: values that JSON cannot represent exactly become strings. */
-export function toJson(value: Value, ofWhole: OfWhole = String): unknown {
+export function toJson(value: Value, convertBigInt: ConvertBigInt = String): unknown {
   // The event itself or a part of it, unchanged: already JSON, and no larger than the event.
   if (isRecord(value)) return value
   let room = MAX_RESULT_SIZE
@@ -52,7 +52,7 @@ export function toJson(value: Value, ofWhole: OfWhole = String): unknown {
       measure(part, depth)
       return part
     }
-    return typeof part === 'bigint' ? ofWhole(part) : scalarToJson(part)
+    return typeof part === 'bigint' ? convertBigInt(part) : scalarToJson(part)
   }
 
   return convert(value, 0)

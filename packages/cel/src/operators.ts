@@ -62,7 +62,7 @@ export function equalRun(left: Run, right: Run, wanted: boolean): Run {
     const b = right(c)
     if (b === FAULT) return FAULT
     const same = equal(c, a, b)
-    return c.left < 0 ? overBudget(c) : same === wanted
+    return c.stepsLeft < 0 ? overBudget(c) : same === wanted
   }
 }
 
@@ -146,10 +146,10 @@ export function logicRun(op: '&&' | '||', operands: readonly Run[]): Run {
       return b === true || b === false ? b : b === FAULT ? FAULT : notBoolean(c, op, b)
     }
     // When the budget is spent, evaluation stops, and no other operand can decide the result.
-    if (c.left < 0) return FAULT
+    if (c.stepsLeft < 0) return FAULT
     const fault = a === FAULT ? c.fault : notBooleanWords(op, a)
     if (right(c) === decisive) return decisive
-    if (c.left < 0) return FAULT
+    if (c.stepsLeft < 0) return FAULT
     return fail(c, fault)
   }
 }
@@ -159,7 +159,7 @@ function decide(c: Context, op: '&&' | '||', operands: readonly Run[], decisive:
   for (let i = 0; i < operands.length; i++) {
     const value = (operands[i] as Run)(c)
     if (value === decisive) return decisive
-    if (c.left < 0) return FAULT
+    if (c.stepsLeft < 0) return FAULT
     if (fault === '' && value !== !decisive) fault = value === FAULT ? c.fault : notBooleanWords(op, value)
   }
   return fault === '' ? !decisive : fail(c, fault)

@@ -29,13 +29,13 @@ const PRECEDENCE: ReadonlyMap<string, number> = new Map([
 /** Parses CEL. Throws a CelSyntaxError if the source is invalid. */
 export function parse(source: string): Node {
   if (source.length > MAX_SOURCE_CHARS && countCodePoints(source) > MAX_SOURCE_CHARS) {
-    throw new CelSyntaxError(source, lastAllowed(source), `longer than ${MAX_SOURCE_CHARS} characters`)
+    throw new CelSyntaxError(source, firstExcess(source), `longer than ${MAX_SOURCE_CHARS} characters`)
   }
   return new Parser(source).parse()
 }
 
 /** Returns the offset of the first character beyond the limit. */
-function lastAllowed(source: string): number {
+function firstExcess(source: string): number {
   let at = 0
   for (let count = 0; count < MAX_SOURCE_CHARS; count++) at += (source.codePointAt(at) as number) > 0xffff ? 2 : 1
   return at

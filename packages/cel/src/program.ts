@@ -48,25 +48,25 @@ class CompiledProgram implements Program {
   readonly #context: Context
 
   constructor(source: string, environment: Environment) {
-    const { run, steps, places, bytes } = generate(source, environment)
+    const { run, steps, variableCount, bytes } = generate(source, environment)
     this.source = source
     this.bytes = bytes
     this.#run = run
     this.#steps = steps
     this.#count = environment.variables.length
-    const vars = Array.from<undefined, Value | undefined>({ length: places }, () => undefined)
-    this.#context = { vars, fault: '', left: 0, round: 0, pattern: null, zone: null }
+    const vars = Array.from<undefined, Value | undefined>({ length: variableCount }, () => undefined)
+    this.#context = { vars, fault: '', stepsLeft: 0, round: 0, pattern: null, zone: null }
   }
 
   evaluate(values: readonly unknown[], shared?: Budget): Value | typeof ERROR | typeof OVER_BUDGET {
     const c = this.#context
     const granted = shared === undefined || shared.left > STEP_BUDGET ? STEP_BUDGET : shared.left
-    c.left = granted - this.#steps
+    c.stepsLeft = granted - this.#steps
     c.pattern = null
     c.zone = null
     c.round = lastRound = lastRound === MAX_ROUND ? 1 : lastRound + 1
     let result: Result = FAULT
-    if (c.left >= 0) {
+    if (c.stepsLeft >= 0) {
       const { vars } = c
       for (let i = 0; i < this.#count; i++) vars[i] = values[i] as Value | undefined
       try {
@@ -78,9 +78,9 @@ class CompiledProgram implements Program {
       // A program lives for months and must not keep any part of an event alive.
       for (let i = 0; i < vars.length; i++) vars[i] = undefined
     }
-    const over = c.left < 0
+    const over = c.stepsLeft < 0
     // Work that could not be paid for was not done, so a shared budget ends at zero and not below.
-    if (shared !== undefined) shared.left -= over ? granted : granted - c.left
+    if (shared !== undefined) shared.left -= over ? granted : granted - c.stepsLeft
     if (over) return OVER_BUDGET
     return result === FAULT ? ERROR : result
   }

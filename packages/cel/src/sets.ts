@@ -5,11 +5,8 @@ import { FAULT, overBudget, spend, type Context, type Value } from './values.ts'
 
 // `sets.*` over lists. Every comparison of two elements is paid for, as with `in`.
 
-/**
- * Reports whether any element of `wanted` is in `list` (`stopAt` true), or whether all of them are (`stopAt` false).
- * Stops at the first element that decides it.
- */
-function find(c: Context, wanted: readonly Value[], list: Value, stopAt: boolean): boolean | typeof FAULT {
+/** Looks for each element of `wanted` in `list`, up to the first that is found (`stopAt` true) or missing (false). */
+function search(c: Context, list: Value, wanted: readonly Value[], stopAt: boolean): boolean | typeof FAULT {
   for (const item of wanted) {
     if (spend(c, 1)) return overBudget(c)
     const found = contains(c, item, list)
@@ -18,6 +15,9 @@ function find(c: Context, wanted: readonly Value[], list: Value, stopAt: boolean
   }
   return !stopAt
 }
+
+const containsAny = (c: Context, list: Value, wanted: readonly Value[]) => search(c, list, wanted, true)
+const containsAll = (c: Context, list: Value, wanted: readonly Value[]) => search(c, list, wanted, false)
 
 function overLists(
   name: string,
@@ -30,17 +30,11 @@ function overLists(
 }
 
 export const SET_FUNCTIONS: Definitions = [
-  [
-    'sets.contains',
-    functionOf(
-      overLists('sets.contains', (c, a, b) => find(c, b, a, false)),
-      2,
-    ),
-  ],
+  ['sets.contains', functionOf(overLists('sets.contains', containsAll), 2)],
   [
     'sets.intersects',
     functionOf(
-      overLists('sets.intersects', (c, a, b) => find(c, a, b, true)),
+      overLists('sets.intersects', (c, a, b) => containsAny(c, b, a)),
       2,
     ),
   ],
@@ -48,8 +42,8 @@ export const SET_FUNCTIONS: Definitions = [
     'sets.equivalent',
     functionOf(
       overLists('sets.equivalent', (c, a, b) => {
-        const within = find(c, a, b, false)
-        return within === true ? find(c, b, a, false) : within
+        const within = containsAll(c, b, a)
+        return within === true ? containsAll(c, a, b) : within
       }),
       2,
     ),

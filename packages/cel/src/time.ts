@@ -132,9 +132,9 @@ export const DATE_PARTS: Readonly<Record<string, (local: Date) => number>> = {
 
 /** The accessors of a duration return its whole length in a unit, except milliseconds, which return its fraction. */
 export const DURATION_PARTS: Readonly<Record<string, (span: Duration) => number>> = {
-  getHours: (span) => Math.trunc(exactSeconds(span) / 3600),
-  getMinutes: (span) => Math.trunc(exactSeconds(span) / 60),
-  getSeconds: (span) => exactSeconds(span),
+  getHours: (span) => Math.trunc(truncatedSeconds(span) / 3600),
+  getMinutes: (span) => Math.trunc(truncatedSeconds(span) / 60),
+  getSeconds: (span) => truncatedSeconds(span),
   getMilliseconds: (span) => {
     const nanos = span.seconds < 0 && span.nanos > 0 ? span.nanos - NANOS : span.nanos
     return Math.trunc(nanos / 1_000_000)
@@ -142,7 +142,7 @@ export const DURATION_PARTS: Readonly<Record<string, (span: Duration) => number>
 }
 
 /** Returns the whole seconds, rounded towards zero. */
-function exactSeconds(span: Duration): number {
+function truncatedSeconds(span: Duration): number {
   return span.seconds < 0 && span.nanos > 0 ? span.seconds + 1 : span.seconds
 }
 

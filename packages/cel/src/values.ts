@@ -113,10 +113,10 @@ export type Result = Value | typeof FAULT
 
 /** The state of one evaluation: its variables, its fault and its remaining steps. */
 export interface Context {
-  /** The roots first, then one place for each comprehension variable; undefined if a variable has no value. */
+  /** The roots first, then one for each comprehension variable; undefined if a variable has no value. */
   readonly vars: (Value | undefined)[]
   fault: string
-  left: number
+  stepsLeft: number
   /** The number of this evaluation, for work that is paid for once per evaluation. */
   round: number
   /** The last regular expression from the event: using it again costs less. */
@@ -142,13 +142,13 @@ export function fail(c: Context, message: string): typeof FAULT {
  * are computed without bit operations, which would turn those beyond 2^31 negative.
  */
 export function spend(c: Context, steps: number): boolean {
-  c.left -= steps
-  return c.left < 0
+  c.stepsLeft -= steps
+  return c.stepsLeft < 0
 }
 
 export function spendChars(c: Context, chars: number): boolean {
-  c.left -= Math.floor(chars / CHARS_PER_STEP) + 1
-  return c.left < 0
+  c.stepsLeft -= Math.floor(chars / CHARS_PER_STEP) + 1
+  return c.stepsLeft < 0
 }
 
 export function overBudget(c: Context): typeof FAULT {

@@ -4,7 +4,7 @@ import { CelError, CelSyntaxError, compileExpression, STEP_BUDGET } from '../src
 import { outcomeOf, program, type Outcome } from './support/filter.ts'
 import { workOf } from './support/work.ts'
 
-/** The work of one evaluation is bounded by its budget, roughly; compiling may take some evaluations' worth. */
+/** The work of one evaluation is roughly bounded by its budget; compiling may take as much as several evaluations. */
 const MOST_WORK = 4 * STEP_BUDGET
 const MOST_COMPILING = 20 * STEP_BUDGET
 
@@ -160,7 +160,7 @@ for (const [name, source, data, expected] of affordable) {
   })
 }
 
-test('[EVT-FILTER-BOUND] data nested beyond anything JSON may bring does not exhaust the stack', () => {
+test('[EVT-FILTER-BOUND] data nested deeper than any JSON does not exhaust the stack', () => {
   let a: unknown = 1
   let b: unknown = 1
   for (let i = 0; i < 200_000; i++) [a, b] = [[a], [b]]
@@ -192,7 +192,7 @@ test('[CEL-5] many large regular expressions in one filter are refused, with the
   const many = Array.from({ length: 100 }, () => part).join(' || ')
   assert.ok(program(few).bytes > 300_000 && program(few).bytes < 1_100_000, String(program(few).bytes))
   refused(many, /^regular expressions too large together at position \d+$/)
-  // Ordinary ones: as many as a filter has room for in earnest.
+  // Ordinary expressions: as many as a real filter has room for.
   const ordinary = Array.from({ length: 20 }, (_, i) => `s.matches("^[a-z]+-${i}@(example|test)[.]org$")`).join(' || ')
   assert.ok(program(ordinary).bytes < 2_000_000)
 })

@@ -1,7 +1,7 @@
 // Where this implementation differs from the official suite of CEL, on purpose.
 import type { Case } from './support/conformance.ts'
 
-/** Kinds of cases that are not about what this implementation does. */
+/** Kinds of cases that are about features outside this implementation. */
 export const LEFT_OUT: readonly { reason: string; applies(test: Case): boolean }[] = [
   {
     reason: 'Protobuf messages, their enums and wrappers: values here are JSON, and there are no messages.',
@@ -19,7 +19,7 @@ export const LEFT_OUT: readonly { reason: string; applies(test: Case): boolean }
 const RECEIVER_NAMES =
   'as break const continue else for function if import let loop package namespace return var void while'
 
-/** Single cases with another result, by reason. The test fails for one that conforms after all. */
+/** Individual cases with another result, by reason. The test fails for a case that conforms after all. */
 export const DEVIATIONS: Readonly<Record<string, readonly string[]>> = {
   'A name or function that does not exist is refused when the expression is compiled, not when it is evaluated.': [
     'basic/variables/unbound_is_runtime_error',

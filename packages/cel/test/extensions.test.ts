@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CelError, compileExpression } from '../src/index.ts'
 
-// What the official suite does not cover, or where JSON makes a difference. An Error stands for an error.
+// Cases that the official suite does not cover, or where JSON makes a difference. An Error stands for an error.
 
 const x = {
   user: { tier: 'gold', name: null },

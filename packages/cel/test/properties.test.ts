@@ -62,7 +62,7 @@ const trees: fc.Arbitrary<Tree> = fc.letrec<{ tree: Tree }>((tie) => ({
   ),
 })).tree
 
-/** With no more parentheses than the precedence needs, so that it is precedence that is tested. */
+/** Prints with only the parentheses that precedence requires, so that precedence is tested. */
 function print(tree: Tree, context = 0): string {
   if ('leaf' in tree) return tree.source
   if ('unary' in tree) return `${tree.unary}${print(tree.operand, 6)}`
@@ -147,7 +147,7 @@ test('[EVT-FILTER] arithmetic, comparison and logic agree with a reference on ra
   )
 })
 
-/** 0 and -0 are one value, in CEL as in JSON. */
+/** 0 and -0 are the same value, in CEL as in JSON. */
 function positiveZero(found: object): object {
   return 'value' in found && found.value === 0 ? { ...found, value: 0 } : found
 }
@@ -165,7 +165,7 @@ test('[EVT-FILTER] `type` agrees with the reference on random arithmetic', () =>
   )
 })
 
-/** Compiles and runs it against anything; throws only if the filter does. */
+/** Compiles and runs the source on any data; throws only if the filter does. */
 function survives(source: string, data: unknown): void {
   let filter
   try {
@@ -262,7 +262,7 @@ const tokens = fc.constantFrom(
   '\n',
 )
 
-test('[EVT-FILTER] so is any sequence of tokens, and what compiles survives any JSON', () => {
+test('[EVT-FILTER] so is any sequence of tokens, and a filter that compiles survives any JSON', () => {
   fc.assert(
     fc.property(fc.array(tokens, { maxLength: 12 }), fc.jsonValue(), (parts, data) => survives(parts.join(''), data)),
     { numRuns: 8000 },
@@ -271,11 +271,11 @@ test('[EVT-FILTER] so is any sequence of tokens, and what compiles survives any 
 
 const json = fc.oneof(fc.jsonValue(), fc.record({ a: fc.jsonValue(), b: fc.record({ c: fc.jsonValue() }) }))
 
-test('[EVT-FILTER] whatever an expression does to whatever JSON, it gives one of the four outcomes', () => {
+test('[EVT-FILTER] any expression on any JSON has one of the four outcomes', () => {
   fc.assert(fc.property(expressions, json, survives), { numRuns: 8000 })
 })
 
-test('[EVT-FILTER] an expression gives JSON or throws a CelError, and does not touch its input', () => {
+test('[EVT-FILTER] an expression returns JSON or throws a CelError, and does not change its input', () => {
   fc.assert(
     fc.property(expressions, json, (source, data) => {
       const before = JSON.stringify(data)

@@ -6,7 +6,7 @@ import { outcomeOf, program, type Outcome } from './support/filter.ts'
 import { expressions, hostileData } from './support/expressions.ts'
 import { countedList, workOf } from './support/work.ts'
 
-/** Prices are rough: nothing may do more than this many times the work that its budget is for. */
+/** Prices are rough: no evaluation may do more than this many times the work of its budget. */
 const ROUGHNESS = 4
 const MOST_WORK = ROUGHNESS * STEP_BUDGET
 
@@ -100,7 +100,7 @@ test('[CEL-3] a string that would be too long is over budget, for a mapping too'
   }
 })
 
-test('[CEL-3] a price beyond 32 bits is no credit', () => {
+test('[CEL-3] a price beyond 32 bits does not overflow into credit', () => {
   const budget = { left: STEP_BUDGET }
   const text = 'x'.repeat(16_000_000)
   program('s.matches("(x|y){300}z") || s.replace("", s) == "" || s < s').evaluate([{}, { s: text }], budget)
@@ -112,14 +112,14 @@ test('[CEL-3] whatever an expression does to hostile data, its work stays within
     fc.property(expressions, hostileData, (source, value) => {
       const compiled = program(source)
       const done = workOf(() => outcomeOf(compiled, value))
-      // What is shown of the result is made outside of the budget, and has a bound of its own.
+      // Showing the result is outside the budget, and has its own bound.
       assert.ok(done < MOST_WORK + 200_000, `${Math.round(done)} steps of work: ${source}`)
     }),
     { numRuns: 3000 },
   )
 })
 
-test('[CEL-4] what an evaluation costs does not depend on what was evaluated before', () => {
+test('[CEL-4] the cost of an evaluation does not depend on earlier ones', () => {
   const compiled = program('ab.matches("[ab]*a[ab][ab][ab][ab]c")')
   const cost = (ab: string): number => {
     const budget = { left: 10 * STEP_BUDGET }

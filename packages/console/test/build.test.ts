@@ -1,4 +1,4 @@
-// When the console is built, and that what is built is what the sources say.
+// When the console is built, and that the build matches the sources.
 import assert from 'node:assert/strict'
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
@@ -8,7 +8,7 @@ import { buildConsole, consoleHash } from '../../../scripts/build-console.mjs'
 
 const ROOT = path.resolve(import.meta.dirname, '../../..')
 
-test('[UI-23] set-up has built it, and builds it again only when a source has changed', (t) => {
+test('[UI-23] set-up has built the console, and builds it again only when a source has changed', (t) => {
   assert.equal(buildConsole(ROOT, process.execPath), false, 'this run was set up')
   const copy = mkdtempSync(path.join(os.tmpdir(), 'sensorium-console-'))
   t.after(() => rmSync(copy, { recursive: true, force: true }))
@@ -24,7 +24,7 @@ test('[UI-23] set-up has built it, and builds it again only when a source has ch
   }
 })
 
-test('[UI-23] the licences of what is bundled are beside it, and every file that is worth it is compressed', () => {
+test('[UI-23] the licences of bundled packages are included, and large files are compressed', () => {
   const dist = path.join(ROOT, 'packages/console/dist')
   const licences = readFileSync(path.join(dist, 'licences.md'), 'utf8')
   for (const name of ['react', 'react-dom', '@tanstack/react-query', 'uplot']) assert.ok(licences.includes(name), name)

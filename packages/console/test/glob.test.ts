@@ -1,11 +1,11 @@
-// The console's reading of patterns is the service's.
+// The console interprets patterns as the service does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compileGlob } from '../../server/src/routing/glob.ts'
 import { globMatches } from '../src/pages/agents/glob.ts'
 
-test('[UI-6] a pattern that is tried in the console matches what it matches in the service', () => {
+test('[UI-6] a pattern matches the same types in the console and in the service', () => {
   const part = fc.constantFrom(
     '*',
     '?',

@@ -1,4 +1,4 @@
-// The graph of memories as it grows, and what the filters in an address mean.
+// The graph of memories as it grows, and the filters in a URL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Memory, RelatedMemory } from '@sensorium/client'
@@ -23,7 +23,7 @@ const related = (from: string, to: string, strength = 1): RelatedMemory =>
   }) as RelatedMemory
 
 describe('the graph of memories', () => {
-  test('[UI-52] a memory that is expanded brings its relationships, the strongest first, and each once', () => {
+  test('[UI-52] an expanded memory adds its relationships, the strongest first, each once', () => {
     const begun = withMemories(EMPTY, [memory('a')])
     const grown = withExpanded(begun, 'a', [related('a', 'b', 0.2), related('c', 'a', 0.9), related('a', 'c')])
     const again = withExpanded(grown, 'a', [related('a', 'b', 0.2)])
@@ -41,7 +41,7 @@ describe('the graph of memories', () => {
     assert.equal(again.nodes.get('b')!.isExpanded, false)
   })
 
-  test('[UI-52] past 500 memories the rest is counted and left out, with the relationships that lead there', () => {
+  test('[UI-52] over 500 memories the rest is counted and left out, with its relationships', () => {
     const many = Array.from({ length: MOST_NODES + 20 }, (_, index) => related('start', `m${index}`))
     const network = withRelated(withMemories(EMPTY, [memory('start')]), many)
     assert.equal(MOST_NODES, 500)
@@ -52,7 +52,7 @@ describe('the graph of memories', () => {
 })
 
 describe('the filters of memories', () => {
-  test('[UI-50] the address says what is asked for, a day is meant whole, and what is no value is left out', () => {
+  test('[UI-50] the URL holds the filters, a day is a whole day, and invalid values are left out', () => {
     const address = { scope: 'team', type: 'nonsense', after: '2026-03-01', before: '2026-03-01', status: 'deleted' }
     const { created_after, created_before, ...query } = listQuery(address)
     assert.deepEqual(query, { scope: 'team', status: 'deleted' })

@@ -1,4 +1,4 @@
-// What the server does with the built console.
+// How the server serves the built console.
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -25,7 +25,7 @@ onBothEngines((engine) => {
 
   const scriptOf = (html: string): string => /src="(\/console\/assets\/[^"]+\.js)"/.exec(html)![1]!
 
-  test('[UI-1] every address below /console is its page, which a cache asks for again', async () => {
+  test('[UI-1] every address below /console is its page, which caches revalidate', async () => {
     for (const path of ['/console', '/console/', '/console/agents/agt_1?tab=keys', '/console/events/a.b.js']) {
       const { status, headers, text } = await service.call(`GET ${path}`)
       assert.equal(status, 200, path)
@@ -37,7 +37,7 @@ onBothEngines((engine) => {
     assert.equal(status, 404)
   })
 
-  test('[UI-1] its files never change under their address, and are told apart by their tags', async () => {
+  test('[UI-1] files never change under their URL, and have ETags', async () => {
     const script = scriptOf((await service.call('GET /console')).text)
     const first = await service.call(`GET ${script}`)
     assert.equal(first.headers.get('cache-control'), 'public, max-age=31536000, immutable')
@@ -51,7 +51,7 @@ onBothEngines((engine) => {
     assert.equal(climbing.status, 404)
   })
 
-  test('[UI-1] a client gets the encoding that it takes, and HEAD the same without the body', async () => {
+  test('[UI-1] a client gets an encoding that it accepts, and HEAD the same without the body', async () => {
     const script = scriptOf((await service.call('GET /console')).text)
     const plain = await bytesAt(service.url + script, 'identity')
     const brotli = await bytesAt(service.url + script, 'gzip;q=0.5, br')
@@ -67,14 +67,14 @@ onBothEngines((engine) => {
     assert.deepEqual([head.status, head.text], [200, ''])
   })
 
-  test('[UI-1] it is read: any other method is 405', async () => {
+  test('[UI-1] any method but GET and HEAD is 405', async () => {
     for (const method of ['POST', 'DELETE', 'PUT']) {
       const { status, headers, body } = await service.call(`${method} /console`)
       assert.deepEqual([status, body.error.code, headers.get('allow')], [405, 'method_not_allowed', 'GET, HEAD'])
     }
   })
 
-  test('[UI-2] the page runs nothing inline and talks to nobody else, and nobody frames it', async () => {
+  test('[UI-2] the page runs no inline script, connects to no other host, and cannot be framed', async () => {
     const { headers, text } = await service.call('GET /console')
     const policy = headers.get('content-security-policy')!
     assert.match(policy, /default-src 'none'/)
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     assert.doesNotMatch(text, /(?:src|href)="(?!\/)/)
   })
 
-  test('[HTTP-27] the console and MCP are outside of /v1', async () => {
+  test('[HTTP-27] the console and MCP are outside /v1', async () => {
     const tenant = await service.tenant()
     assert.equal((await service.call('GET /console')).status, 200)
     const initialize = {
@@ -108,7 +108,7 @@ onBothEngines((engine) => {
       assert.equal((await service.call(path, { token: tenant.admin })).status, 404, path)
   })
 
-  test('[UI-3] with CONSOLE=off there is none', async (t) => {
+  test('[UI-3] with CONSOLE=off there is no console', async (t) => {
     const without = await startService(engine, { CONSOLE: 'off' })
     t.after(() => without.stop())
     const { status, body } = await without.call('GET /console')

@@ -1,4 +1,4 @@
-// A sample is read in the page as the service reads it.
+// The page maps a sample as the service does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileMapping, completeMapping, type FullMapping } from '../../server/src/ingest/mapping.ts'
@@ -22,7 +22,7 @@ async function bothRead(mapping: FullMapping, body: unknown, headers: Headers = 
   }
 }
 
-test('[UI-33] a body is read as the service reads it, mapped or not', async () => {
+test('[UI-33] a body is mapped as the service maps it, or left unmapped', async () => {
   const bodies = [
     { entity: 'Order Line', action: 'created', id: 'o-1', total: 40 },
     { entity: 7, action: 'x', id: 9 },
@@ -34,7 +34,7 @@ test('[UI-33] a body is read as the service reads it, mapped or not', async () =
   for (const mapping of [completeMapping(), own, PRESET_MAPPINGS.stripe.mapping])
     for (const body of bodies) {
       const { service, page } = await bothRead(mapping, body)
-      // The page makes no hash, and no short block of a preset.
+      // The page computes no hash, and no short data of a preset.
       const { id, ...rest } = service
       assert.deepEqual({ ...page, id: undefined }, { ...rest, id: undefined }, JSON.stringify(body))
       if (page.id !== null) assert.equal(page.id, id)
@@ -42,7 +42,7 @@ test('[UI-33] a body is read as the service reads it, mapped or not', async () =
     }
 })
 
-test('[UI-33] the samples of presets are mapped, and what only the service can do is said', async () => {
+test('[UI-33] the samples of presets are mapped, and what only the service can do is stated', async () => {
   for (const preset of ['github', 'stripe'] as const) {
     const headers: Headers = preset === 'github' ? { 'x-github-event': 'issues', 'x-github-delivery': 'sample-1' } : {}
     const body = JSON.parse(SAMPLES[preset].body) as unknown

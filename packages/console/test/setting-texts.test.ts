@@ -1,4 +1,4 @@
-// Settings of a tenant, between the form and the service.
+// Settings of a tenant, converted between the form and the service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TenantSettings } from '@sensorium/client'
@@ -14,7 +14,7 @@ test('[UI-32] settings that were not touched are not sent', () => {
   assert.deepEqual(changesOf(texts, { ...texts, max_attempts: ' 5 ' }), {})
 })
 
-test('[UI-32] an empty text is the default, a number a number, and anything else is for the service to judge', () => {
+test('[UI-32] an empty text means the default, a number is sent as such, other texts unchanged', () => {
   const before = textsOf(settings)
   const after = {
     ...before,

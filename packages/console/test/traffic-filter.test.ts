@@ -1,4 +1,4 @@
-// The expression that the traffic of a channel is watched with.
+// The filter expression for watching the traffic of a channel.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compile } from '@sensorium/cel'
@@ -39,7 +39,7 @@ const GLOBS = [
   '(a|b)+',
 ]
 
-test('[UI-30] a pattern over types means the same as a regular expression of the filter language', () => {
+test('[UI-30] a type pattern means the same as its regular expression in the filter language', () => {
   for (const glob of GLOBS) {
     const program = compile(`event.type.matches(${JSON.stringify(regexOf(glob))})`, { variables: ['event'] })
     for (const type of TYPES)
@@ -51,7 +51,7 @@ const channel = { id: 'chn_1' } as Channel
 const feed = (event_type_glob: string, filter_expression: string | null = null, active = true) =>
   ({ event_type_glob, filter_expression, active }) as Feed
 
-test('[UI-30] traffic is what is addressed to the channel and what an active feed matches', () => {
+test('[UI-30] traffic is events addressed to the channel and events that an active feed matches', () => {
   const feeds = [feed('com.alarm.*', 'data.level > 2 // loud'), feed('com.door'), feed('com.gone', null, false)]
   const { filter, isWhole } = trafficFilter(channel, feeds)
   assert.equal(isWhole, true)
@@ -66,7 +66,7 @@ test('[UI-30] traffic is what is addressed to the channel and what an active fee
   assert.equal(passes({ type: 'com.gone' }), false)
 })
 
-test('[UI-30] more feeds than a filter holds are left out, and that is said', () => {
+test('[UI-30] feeds that do not fit into a filter are left out, and that is reported', () => {
   const many = Array.from({ length: 200 }, (_, i) => feed(`com.number.${i}.*`))
   const { filter, isWhole } = trafficFilter(channel, many)
   assert.equal(isWhole, false)

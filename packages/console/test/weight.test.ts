@@ -1,4 +1,4 @@
-// What the first load weighs: the page, and everything that its script names without being asked.
+// The size of the first load: the page, and everything that its script imports statically.
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +9,7 @@ const DIST = path.resolve(import.meta.dirname, '../dist')
 const LIMIT = 200_000
 const read = (name: string): Buffer => readFileSync(path.join(DIST, name))
 
-/** Files that are imported by a statement, and those that they import; `import()` is what waits. */
+/** Files that are imported by a statement, with their own imports; `import()` loads later and does not count. */
 function withImports(name: string, seen = new Set<string>()): Set<string> {
   if (seen.has(name)) return seen
   seen.add(name)
@@ -18,7 +18,7 @@ function withImports(name: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 
-test('[UI-4] the first load is under 200 kB as gzip, and has no chart, no graph and no filter language in it', (t) => {
+test('[UI-4] the first load is under 200 kB gzipped, without chart, graph and filter language', (t) => {
   const html = read('index.html').toString()
   const [, script] = /src="\/console\/assets\/([^"]+\.js)"/.exec(html)!
   const styles = [...html.matchAll(/href="\/console\/assets\/([^"]+\.css)"/g)].map(([, name]) => name!)

@@ -1,6 +1,6 @@
 // Batches acknowledgements: handlers that finish within a few milliseconds of each other share one call.
 
-const MOST = 100
+const MAX_IDS = 100
 const GATHER_MS = 5
 
 interface Batch {
@@ -34,7 +34,7 @@ export function makeAcknowledge(send: (ids: readonly string[]) => Promise<unknow
     open ??= begin()
     const batch = open
     batch.ids.push(id)
-    if (batch.ids.length >= MOST) {
+    if (batch.ids.length >= MAX_IDS) {
       open = null
       batch.send()
     }

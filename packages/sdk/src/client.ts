@@ -8,7 +8,7 @@ import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
 import { makeLive, type Live } from './live.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type CallOptions, type Connection } from './request.ts'
-import { exchangedTokens, givenToken, type Tokens } from './tokens.ts'
+import { tokensFromKey, fixedToken, type Tokens } from './tokens.ts'
 import { transferCalls, type TransferCalls } from './transfer.ts'
 import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
 
@@ -107,6 +107,7 @@ function baseOf(url: string): string {
   return base.endsWith('/v1') ? base.slice(0, -3) : base
 }
 
+/** Creates a client for one service from an API key or a token. No request is made until the first call. */
 export function createClient(options: ClientOptions): Client {
   const connection: Connection = {
     url: baseOf(options.url),
@@ -117,8 +118,8 @@ export function createClient(options: ClientOptions): Client {
   const { apiKey, token } = options
   if ((apiKey === undefined) === (token === undefined)) throw new TypeError('a client needs an apiKey or a token')
   const exchange = makeCall(connection, null)
-  const tokensOf = (key: string): Tokens => exchangedTokens(() => exchange('exchangeKey', { body: { api_key: key } }))
-  const tokens = token !== undefined ? givenToken(token) : tokensOf(apiKey!)
+  const tokensOf = (key: string): Tokens => tokensFromKey(() => exchange('exchangeKey', { body: { api_key: key } }))
+  const tokens = token !== undefined ? fixedToken(token) : tokensOf(apiKey!)
   const callWith = (key: string): Call => makeCall(connection, tokensOf(key))
   return assemble({ call: makeCall(connection, tokens), callWith, connection, tokens }, options.events ?? {})
 }

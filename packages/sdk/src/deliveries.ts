@@ -22,8 +22,10 @@ export function deliveryCalls(call: Call) {
     /** Extends leases, which then last `seconds` from now. Returns how many were extended. */
     extend: async (ids: readonly string[], seconds: number, options?: CallOptions): Promise<number> =>
       (await call('extendDeliveries', { body: { delivery_ids: [...ids], seconds } }, options)).extended,
+    /** Returns one page of dead letters, and how many there are in all. */
     deadLetters: (query: Query<'listDeadLetters'> = {}, options?: CallOptions) =>
       call('listDeadLetters', { query }, options),
+    /** Yields all dead letters, fetching page after page. */
     eachDeadLetter: (options?: CallOptions): AsyncGenerator<DeadLetter, void, undefined> =>
       eachOf(async (page) => {
         const { dlq_items, total } = await call('listDeadLetters', { query: page }, options)
@@ -35,7 +37,9 @@ export function deliveryCalls(call: Call) {
     /** Deletes dead letters, chosen in the same way. */
     discardMany: (choice: DeadLetterChoice, options?: CallOptions) =>
       call('discardDeadLetters', { body: choice }, options),
+    /** Counts dead letters by reason, event type and agent. */
     deadLetterSummary: (options?: CallOptions) => call('getDeadLetterSummary', {}, options),
+    /** Replays one dead letter: it is due again at once, starting with attempt 1. */
     replay: (id: string, options?: CallOptions) => call('replayDeadLetter', { params: { id } }, options),
   }
 }

@@ -45,7 +45,7 @@ export interface EnsureTools {
   callWith(apiKey: string): Call
 }
 
-interface Manner {
+interface EnsureSettings {
   mintKeys: boolean
   keepOthers: boolean
   options: CallOptions
@@ -55,7 +55,7 @@ const isRefused = (error: unknown, status: number, rule?: string): boolean =>
   error instanceof SensoriumError && error.status === status && (rule === undefined || error.details['rule'] === rule)
 
 /** Resolves to null if the call is refused in this way: another process, or an earlier run, already did the work. */
-async function unless<T>(work: Promise<T>, status: number, rule?: string): Promise<T | null> {
+async function nullIfRefused<T>(work: Promise<T>, status: number, rule?: string): Promise<T | null> {
   try {
     return await work
   } catch (error) {
@@ -104,7 +104,7 @@ function grouped<Wanted extends object>(
 async function asAgent(
   { call, ownId, callWith }: EnsureTools,
   id: string,
-  { mintKeys, options }: Manner,
+  { mintKeys, options }: EnsureSettings,
   work: (call: Call) => Promise<void>,
 ): Promise<void> {
   if (id === (await orAborted(ownId(), options.signal))) return work(call)
@@ -124,22 +124,23 @@ async function ensureInterests(
   tools: EnsureTools,
   id: string,
   wanted: readonly NewInterest[],
-  manner: Manner,
+  settings: EnsureSettings,
 ): Promise<Interest[]> {
   const { call } = tools
-  const { options, keepOthers } = manner
+  const { options, keepOthers } = settings
   const list = async (): Promise<Interest[]> => (await call('listInterests', { params: { id } }, options)).interests
-  const remove = (interest_id: string) => unless(call('deleteInterest', { params: { id, interest_id } }, options), 404)
+  const remove = (interest_id: string) =>
+    nullIfRefused(call('deleteInterest', { params: { id, interest_id } }, options), 404)
   const { missing, others } = difference(await list(), wanted, sameInterest)
   // An interest with the same pattern and filter conflicts with its replacement, so it is removed first. All others are
   // removed last, so that no event falls between an old filter and a new one.
   const inTheWay = others.filter((other) => missing.some((one) => sameSubscription(other, one)))
   for (const other of inTheWay) await remove(other.id)
   if (missing.length > 0)
-    await asAgent(tools, id, manner, async (own) => {
+    await asAgent(tools, id, settings, async (own) => {
       for (const one of missing) {
         const created = own('createInterest', { params: { id }, body: interestOf(one) }, options)
-        await unless(created, 422, 'interest_conflict')
+        await nullIfRefused(created, 422, 'interest_conflict')
       }
     })
   if (!keepOthers) for (const other of others) if (!inTheWay.includes(other)) await remove(other.id)
@@ -151,13 +152,14 @@ async function ensureFeeds(
   { call }: EnsureTools,
   id: string,
   wanted: readonly FeedCreate[],
-  { options, keepOthers }: Manner,
+  { options, keepOthers }: EnsureSettings,
 ): Promise<Feed[]> {
   const list = async (): Promise<Feed[]> => (await call('listFeeds', { params: { id } }, options)).feeds
   const { missing, others } = difference(await list(), wanted, sameFeed)
   for (const body of missing) await call('createFeed', { params: { id }, body }, options)
   if (!keepOthers)
-    for (const other of others) await unless(call('deleteFeed', { params: { id, feed_id: other.id } }, options), 404)
+    for (const other of others)
+      await nullIfRefused(call('deleteFeed', { params: { id, feed_id: other.id } }, options), 404)
   const now = await list()
   return wanted.flatMap((one) => now.filter((feed) => sameFeed(feed, one)).slice(0, 1))
 }
@@ -168,7 +170,7 @@ export async function ensure(
   { mintKeys = false, keepOthers = false, ...options }: EnsureOptions = {},
 ): Promise<Ensured> {
   const { call } = tools
-  const manner: Manner = { mintKeys, keepOthers, options }
+  const settings: EnsureSettings = { mintKeys, keepOthers, options }
   const result: Ensured = { agents: {}, channels: {}, interests: [], feeds: [] }
   for (const body of agents) {
     const { external_id } = body
@@ -180,7 +182,7 @@ export async function ensure(
     const { id } = (result.channels[external_id] = await call('putChannel', { params: { external_id }, body }, options))
     for (const member of members) {
       const participant = { participant_type: 'agent' as const, participant_id: agentId(member) }
-      await unless(call('addMember', { params: { id }, body: participant }, options), 409)
+      await nullIfRefused(call('addMember', { params: { id }, body: participant }, options), 409)
     }
   }
   const own = await orAborted(tools.ownId(), options.signal)
@@ -188,11 +190,11 @@ export async function ensure(
     throw new TypeError('An interest names no agent, and this client has no key of one')
   for (const [id, wanted] of grouped(interests, ({ agent }) => (agent === undefined ? own! : agentId(agent)))) {
     const described = wanted.map(({ agent: _, ...interest }) => interest as NewInterest)
-    result.interests.push(...(await ensureInterests(tools, id, described, manner)))
+    result.interests.push(...(await ensureInterests(tools, id, described, settings)))
   }
   for (const [id, wanted] of grouped(feeds, ({ channel }) => result.channels[channel]?.id ?? channel)) {
     const described = wanted.map(({ channel: _, ...feed }) => feed)
-    result.feeds.push(...(await ensureFeeds(tools, id, described, manner)))
+    result.feeds.push(...(await ensureFeeds(tools, id, described, settings)))
   }
   return result
 }

@@ -1,7 +1,7 @@
 // Publishing events, following their deliveries, and explaining who would receive an event.
 import type { Event, EventList, EventTypeList, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
 import type { ErrorBody } from './errors.ts'
-import { given } from './given.ts'
+import { withoutUndefined } from './given.ts'
 import type { Call, CallOptions } from './request.ts'
 import { orAborted } from './wait.ts'
 
@@ -37,8 +37,8 @@ export function envelopeOf(event: NewEvent, defaults: EventDefaults, agentId: st
     id: crypto.randomUUID(),
     source: agentId === undefined ? '/client' : `/agents/${agentId}`,
     time: new Date().toISOString(),
-    ...given(defaults),
-    ...given(event),
+    ...withoutUndefined(defaults),
+    ...withoutUndefined(event),
   }
 }
 

@@ -1,7 +1,7 @@
 // Watching a tenant: events as they are accepted, and counts once a second. For an org-admin.
 import type { EventSummary, LiveStats, Operations } from './contract.ts'
 import { SensoriumError } from './errors.ts'
-import { isFinal, type Connection } from './request.ts'
+import { isPermanentRefusal, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, sleep } from './wait.ts'
@@ -37,7 +37,7 @@ export const makeLive = (connection: Connection, tokens: Tokens): Live =>
         }
       } catch (error) {
         if (signal?.aborted) return
-        if (isFinal(error)) throw error
+        if (isPermanentRefusal(error)) throw error
         onError?.(error)
         const retryAfter = error instanceof SensoriumError ? error.retryAfter : null
         await sleep(backoff(failures++, retryAfter), signal).catch(() => {})

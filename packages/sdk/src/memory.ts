@@ -12,7 +12,7 @@ import type {
   RelationshipCreate,
   SearchResult,
 } from './contract.ts'
-import { given } from './given.ts'
+import { withoutUndefined } from './given.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
@@ -26,12 +26,15 @@ export function memoryCalls(call: Call) {
   return {
     /** Stores a memory. `similar` in the response names memories that say nearly the same. */
     remember: (memory: NewMemory, options?: CallOptions): Promise<CreatedMemory> =>
-      call('createMemory', { body: { type: 'semantic', scope: 'agent', ...given(memory) } }, options),
+      call('createMemory', { body: { type: 'semantic', scope: 'agent', ...withoutUndefined(memory) } }, options),
     /** Creates the caller's memory with this external id, or changes it to what is given. */
     put: (externalId: string, memory: NewMemory, options?: CallOptions): Promise<Memory> =>
       call(
         'putMemory',
-        { params: { external_id: externalId }, body: { type: 'semantic', scope: 'agent', ...given(memory) } },
+        {
+          params: { external_id: externalId },
+          body: { type: 'semantic', scope: 'agent', ...withoutUndefined(memory) },
+        },
         options,
       ),
     /** Returns the best matches for a question in natural language, best first. */
@@ -50,13 +53,17 @@ export function memoryCalls(call: Call) {
       const body = { target_memory_id: to, relationship_type: type, ...more }
       return call('createRelationship', { params: { id: from }, body }, options)
     },
+    /** Deletes a relationship of a memory. */
     unrelate: (from: string, relationshipId: string, options?: CallOptions) =>
       call('deleteRelationship', { params: { id: from, rel_id: relationshipId } }, options),
     /** Returns the memories that can be reached from a memory along relationships. */
     explore: async (id: string, query: TraversalQuery = {}, options?: CallOptions): Promise<RelatedMemory[]> =>
       (await call('listRelationships', { params: { id }, query }, options)).relationships,
+    /** Returns a memory. */
     get: (id: string, options?: CallOptions): Promise<Memory> => call('getMemory', { params: { id } }, options),
+    /** Returns one page of the memories that the caller sees, and how many there are in all. */
     list: (query: ListQuery = {}, options?: CallOptions) => call('listMemories', { query }, options),
+    /** Yields all memories that the caller sees, fetching page after page. */
     each: (
       query: Omit<ListQuery, 'offset' | 'limit'> = {},
       options?: CallOptions,
@@ -65,8 +72,10 @@ export function memoryCalls(call: Call) {
         const { memories, total } = await call('listMemories', { query: { ...query, ...page } }, options)
         return { items: memories, total }
       }),
+    /** Changes the given fields of a memory. */
     update: (id: string, body: MemoryUpdate, options?: CallOptions): Promise<Memory> =>
       call('updateMemory', { params: { id }, body }, options),
+    /** Deletes a memory. It appears in no response but a list with the status `deleted`. */
     forget: (id: string, options?: CallOptions) => call('deleteMemory', { params: { id } }, options),
     /** Deletes a memory and keeps nothing of it. For an org-admin. */
     erase: (id: string, options?: CallOptions) =>
@@ -78,6 +87,7 @@ export function memoryCalls(call: Call) {
     /** Merges memories that say the same into this one. The others are deleted, and their relationships move to it. */
     merge: (id: string, memoryIds: readonly string[], options?: CallOptions): Promise<Memory> =>
       call('mergeMemories', { params: { id }, body: { memory_ids: [...memoryIds] } }, options),
+    /** Shares a memory more widely: with a team, or with the whole tenant. */
     promote: (id: string, scope: 'team' | 'institutional', teamId?: string, options?: CallOptions): Promise<Memory> => {
       const body = { scope, ...(teamId === undefined ? {} : { team_id: teamId }) }
       return call('promoteMemory', { params: { id }, body }, options)

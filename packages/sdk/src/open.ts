@@ -1,10 +1,10 @@
 // Responses that are read as they arrive: streams of events, and exports.
 import { ConnectionError } from './errors.ts'
-import { addressOf, failureOf, isWorthAnother, type Connection, type OperationId } from './request.ts'
+import { addressOf, failureOf, isRetryable, type Connection, type OperationId } from './request.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, orAborted, sleep } from './wait.ts'
 
-export interface Opening {
+export interface StreamRequest {
   operation: OperationId
   query: Record<string, unknown>
   headers: Record<string, string>
@@ -15,20 +15,24 @@ export interface Opening {
 }
 
 /** Resolves when the response begins, which has the time limit of an attempt. Its body may take any time. */
-async function begin(connection: Connection, { signal, ...opening }: Opening, token: string): Promise<Response> {
+async function awaitHeaders(
+  connection: Connection,
+  { signal, ...request }: StreamRequest,
+  token: string,
+): Promise<Response> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(new Error('it did not begin in time')), connection.timeoutMs)
-  const { pathname } = addressOf(connection.url, opening.operation, {})
+  const { pathname } = addressOf(connection.url, request.operation, {})
   try {
-    const response = await connection.fetch(addressOf(connection.url, opening.operation, opening), {
-      headers: { ...opening.headers, authorization: `Bearer ${token}` },
+    const response = await connection.fetch(addressOf(connection.url, request.operation, request), {
+      headers: { ...request.headers, authorization: `Bearer ${token}` },
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     })
-    if (!response.ok || (response.body && response.headers.get('content-type')?.startsWith(opening.type)))
+    if (!response.ok || (response.body && response.headers.get('content-type')?.startsWith(request.type)))
       return response
     await response.body?.cancel()
-    throw new Error(`it is no ${opening.type}`)
+    throw new Error(`it is no ${request.type}`)
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     throw new ConnectionError(`GET ${pathname}: the stream could not be opened`, { cause: error })
@@ -41,16 +45,16 @@ async function begin(connection: Connection, { signal, ...opening }: Opening, to
 export async function openBody(
   connection: Connection,
   tokens: Tokens,
-  opening: Opening,
+  request: StreamRequest,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { attempts, signal } = opening
+  const { attempts, signal } = request
   let renewed = false
   for (let tried = 1; ; tried++) {
     const token = await orAborted(tokens.get(), signal)
     let failure: unknown
     let retryAfter: number | null = null
     try {
-      const response = await begin(connection, opening, token)
+      const response = await awaitHeaders(connection, request, token)
       if (response.ok) return response.body!
       const refusal = failureOf(response, await response.json().catch(() => undefined))
       if (refusal.status === 401 && !renewed && tokens.refused(token)) {
@@ -62,7 +66,7 @@ export async function openBody(
     } catch (error) {
       failure = error
     }
-    if (!isWorthAnother(failure) || tried >= attempts) throw failure
+    if (!isRetryable(failure) || tried >= attempts) throw failure
     await sleep(backoff(tried - 1, retryAfter), signal)
   }
 }

@@ -76,7 +76,7 @@ export function addressOf(url: string, operation: OperationId, { params = {}, qu
 }
 
 /** Whether the same call may succeed when it is retried. */
-export const isWorthAnother = (error: unknown): boolean =>
+export const isRetryable = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
 
@@ -116,7 +116,7 @@ async function attempt(
 }
 
 /** Whether the service refuses this client for good, so that no retry can help. */
-export const isFinal = (error: unknown): boolean =>
+export const isPermanentRefusal = (error: unknown): boolean =>
   error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)
 
 /** Returns the seconds of a Retry-After header. A gateway may send a date instead. */
@@ -175,7 +175,7 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
           renewed = true
           continue
         }
-        if (!isWorthAnother(error) || tried >= connection.attempts) throw error
+        if (!isRetryable(error) || tried >= connection.attempts) throw error
         await sleep(backoff(tried - 1, error instanceof SensoriumError ? error.retryAfter : null), signal)
       }
     }

@@ -2,13 +2,13 @@
 import type { Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { SensoriumError } from './errors.ts'
-import { isFinal, type Connection } from './request.ts'
+import { isPermanentRefusal, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, sleep } from './wait.ts'
 
-const LONGEST_POLL_S = 20
-const MOST_POLLED = 100
+const MAX_POLL_S = 20
+const MAX_POLLED = 100
 
 export interface SourceParts {
   deliveries: DeliveryCalls
@@ -18,7 +18,7 @@ export interface SourceParts {
   /** Starts to handle a delivery; returns at once. */
   start(delivery: Delivery): void
   /** Resolves to the number of handlers that may start, as soon as there is one. */
-  room(): Promise<number>
+  freeCapacity(): Promise<number>
   report(error: unknown): void
 }
 
@@ -42,7 +42,7 @@ async function repeat(
       failures = 0
     } catch (error) {
       if (signal.aborted) return
-      if (isFinal(error)) throw error
+      if (isPermanentRefusal(error)) throw error
       report(error)
       const retryAfter = error instanceof SensoriumError ? error.retryAfter : null
       await sleep(backoff(failures++, retryAfter), signal).catch(() => {})
@@ -50,14 +50,14 @@ async function repeat(
   }
 }
 
-export function pollSource({ deliveries: calls, start, room, report }: SourceParts): Source {
+export function pollSource({ deliveries: calls, start, freeCapacity, report }: SourceParts): Source {
   const closing = new AbortController()
   const { signal } = closing
   const ended = repeat(
     async () => {
-      const limit = Math.min(MOST_POLLED, await room())
+      const limit = Math.min(MAX_POLLED, await freeCapacity())
       if (signal.aborted) return
-      const { deliveries } = await calls.poll({ limit, wait: LONGEST_POLL_S }, { signal })
+      const { deliveries } = await calls.poll({ limit, wait: MAX_POLL_S }, { signal })
       for (const delivery of deliveries) start(delivery)
     },
     report,
@@ -71,11 +71,11 @@ export function pollSource({ deliveries: calls, start, room, report }: SourcePar
   }
 }
 
-export function streamSource({ connection, tokens, concurrency, start, room, report }: SourceParts): Source {
+export function streamSource({ connection, tokens, concurrency, start, freeCapacity, report }: SourceParts): Source {
   const closing = new AbortController()
   const { signal } = closing
   let paused = false
-  const query = { max_in_flight: Math.min(MOST_POLLED, concurrency) }
+  const query = { max_in_flight: Math.min(MAX_POLLED, concurrency) }
 
   async function round(): Promise<void> {
     for await (const { event, data } of readStream(
@@ -83,7 +83,7 @@ export function streamSource({ connection, tokens, concurrency, start, room, rep
     )) {
       if (event !== 'delivery') continue
       // The service counts deliveries in flight per stream, and handlers of the previous stream may still run.
-      await room()
+      await freeCapacity()
       // A delivery that is not started goes back to the mailbox when the stream is closed.
       if (!paused) start(JSON.parse(data) as Delivery)
     }

@@ -19,7 +19,7 @@ export const openStream = (
 /** The service sends something every 15 s, so after this long a silence the connection counts as dead. */
 const SILENCE_MS = 60_000
 /** An event has at most 1 MiB unless configured otherwise, and its enrichment comes on top. */
-const LONGEST_BLOCK = 64 * 1024 * 1024
+const MAX_BLOCK = 64 * 1024 * 1024
 
 /** Reads the next chunk of the stream; rejects after too long a silence. */
 async function next(reader: ReadableStreamDefaultReader<Uint8Array>, silenceMs: number) {
@@ -57,7 +57,7 @@ export async function* readStream(
       // A block ends with an empty line; the last piece may go on in the next chunk.
       const blocks = text.split('\n\n')
       text = blocks.pop()!
-      if (text.length > LONGEST_BLOCK) throw new ConnectionError('a piece of the stream has no end')
+      if (text.length > MAX_BLOCK) throw new ConnectionError('a piece of the stream has no end')
       for (const block of blocks) {
         const lines = block.split('\n')
         const event = lines.find((line) => line.startsWith('event: '))?.slice(7)

@@ -8,7 +8,7 @@ const RENEW_AFTER = 0.9
  * The shortest lifetime assumed, because a wrong clock can make a lifetime look shorter. A token that has expired is
  * renewed when the service refuses it.
  */
-const SHORTEST_S = 30
+const MIN_LIFETIME_S = 30
 
 export interface Tokens {
   /** The token to send now. */
@@ -21,7 +21,7 @@ export interface Tokens {
   scopes(): Promise<readonly string[] | undefined>
 }
 
-export const givenToken = (token: string): Tokens => ({
+export const fixedToken = (token: string): Tokens => ({
   get: async () => token,
   refused: () => false,
   agent: async () => undefined,
@@ -45,7 +45,7 @@ interface Held {
 }
 
 /** Uses `performance.now`, not the wall clock: a clock that is set back must not make an old token look young. */
-export function exchangedTokens(exchange: () => Promise<TokenResponse>, now = () => performance.now()): Tokens {
+export function tokensFromKey(exchange: () => Promise<TokenResponse>, now = () => performance.now()): Tokens {
   let held: Held | null = null
   let exchanging: Promise<Held> | null = null
 
@@ -56,7 +56,7 @@ export function exchangedTokens(exchange: () => Promise<TokenResponse>, now = ()
       (answer as { expires_in?: number }).expires_in ?? (Date.parse(answer.expires_at) - Date.now()) / 1000
     held = {
       token: answer.access_token,
-      renewAt: asked + Math.max(SHORTEST_S, seconds || 0) * 1000 * RENEW_AFTER,
+      renewAt: asked + Math.max(MIN_LIFETIME_S, seconds || 0) * 1000 * RENEW_AFTER,
       agent: answer.agent,
     }
     return held

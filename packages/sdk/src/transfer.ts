@@ -2,14 +2,7 @@
 import type { ImportedMemories, Memory, MemoryCreate, Operations, Relationship } from './contract.ts'
 import { ConnectionError } from './errors.ts'
 import { openBody } from './open.ts'
-import {
-  headersOf,
-  isWorthAnother,
-  LINES as LINES_TYPE,
-  type Call,
-  type CallOptions,
-  type Connection,
-} from './request.ts'
+import { headersOf, isRetryable, LINES as LINES_TYPE, type Call, type CallOptions, type Connection } from './request.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, sleep } from './wait.ts'
 
@@ -56,9 +49,9 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
     query: ExportQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<string, void, undefined> {
-    const opening = { query, headers: headersOf('GET', undefined, options), type: LINES_TYPE, signal: options.signal }
+    const request = { query, headers: headersOf('GET', undefined, options), type: LINES_TYPE, signal: options.signal }
     const { attempts } = connection
-    const lines = linesOf(await openBody(connection, tokens, { operation: 'exportMemories', attempts, ...opening }))
+    const lines = linesOf(await openBody(connection, tokens, { operation: 'exportMemories', attempts, ...request }))
     try {
       for (;;) {
         const { done, value } = await lines.next().catch((error: unknown) => {
@@ -90,38 +83,38 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
     ): Promise<ImportedMemories> {
       const all: ImportedMemories = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
       let sent = 0
-      let piece: string[] = []
+      let batch: string[] = []
       let characters = 0
       /** All attempts share a key: if the service completed the batch before it went away, it repeats its response. */
-      async function sendPiece(): Promise<ImportedMemories> {
-        const body = `${piece.join('\n')}\n`
+      async function sendBatch(): Promise<ImportedMemories> {
+        const body = `${batch.join('\n')}\n`
         const keyed = { ...options, idempotencyKey: crypto.randomUUID() }
         const until = Date.now() + patienceMs
         for (let failures = 0; ; failures++) {
           try {
             return await call('importMemories', { body }, keyed)
           } catch (error) {
-            if (!isWorthAnother(error) || Date.now() >= until) throw error
+            if (!isRetryable(error) || Date.now() >= until) throw error
             await sleep(backoff(failures, null), options.signal)
           }
         }
       }
       async function send(): Promise<void> {
-        const part = await sendPiece()
+        const part = await sendBatch()
         for (const name of ['created', 'updated', 'skipped', 'failed'] as const) all[name] += part[name]
         for (const { line, error } of part.errors) all.errors.push({ line: line + sent, error })
-        sent += piece.length
-        piece = []
+        sent += batch.length
+        batch = []
         characters = 0
         progress?.(sent, all)
       }
       for await (const line of lines) {
         const text = typeof line === 'string' ? line : JSON.stringify(line)
-        piece.push(text)
+        batch.push(text)
         characters += text.length
-        if (piece.length >= LINES || characters >= CHARACTERS) await send()
+        if (batch.length >= LINES || characters >= CHARACTERS) await send()
       }
-      if (piece.length > 0) await send()
+      if (batch.length > 0) await send()
       return all
     },
   }

@@ -1,9 +1,9 @@
 // Waiting that can be aborted, and how long to wait between attempts.
 
 const FIRST_MS = 100
-const LONGEST_MS = 20_000
+const MAX_MS = 20_000
 /** The longest wait before a retry, whatever the service asks for. A timer of 25 days would fire at once. */
-const LONGEST_ASKED_S = 300
+const MAX_ASKED_S = 300
 
 /** Resolves after that time; rejects with the signal's reason as soon as it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -41,7 +41,7 @@ export const orAborted = <T>(work: T | Promise<T>, signal: AbortSignal | undefin
  * together do not retry together. The wait that the service asked for, up to five minutes, comes on top.
  */
 export function backoff(attempt: number, retryAfterSeconds: number | null, random = Math.random): number {
-  const interval = Math.min(LONGEST_MS, FIRST_MS * 2 ** attempt)
-  const asked = Math.min(LONGEST_ASKED_S, Math.max(0, retryAfterSeconds ?? 0))
+  const interval = Math.min(MAX_MS, FIRST_MS * 2 ** attempt)
+  const asked = Math.min(MAX_ASKED_S, Math.max(0, retryAfterSeconds ?? 0))
   return asked * 1000 + random() * interval
 }

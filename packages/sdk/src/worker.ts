@@ -21,9 +21,9 @@ import { orAborted } from './wait.ts'
 const DEFAULT_CONCURRENCY = 8
 const DEFAULT_LEASE_S = 30
 const REMEMBERED = 10_000
-const LONGEST_REASON = 1_000
-const LONGEST_WAIT_S = 86_400
-const MOST_EXTENDED = 100
+const MAX_REASON = 1_000
+const MAX_WAIT_S = 86_400
+const MAX_EXTENDED = 100
 const STOPPED = 'the worker was stopped'
 
 /** The part of a client that a worker needs. `with` makes the clients of the same type that handlers get. */
@@ -82,7 +82,7 @@ interface Running {
   since: number
   finished: Promise<void>
   /** The delivery as it arrived again meanwhile: its lease had lapsed, or its acknowledgement was lost. */
-  again: Delivery | null
+  redelivered: Delivery | null
 }
 
 export function startWorker<Client extends WorkerClient<Client>, D>(
@@ -99,10 +99,10 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const handled = new RecentIds(REMEMBERED)
   const acknowledge = makeAcknowledge((ids) => client.deliveries.ack(ids))
   const outOfTime = new AbortController()
-  let freed = (): void => {}
+  let onFreed = (): void => {}
   let stopping: Promise<void> | null = null
 
-  async function carryOut(delivery: Delivery): Promise<void> {
+  async function handleDelivery(delivery: Delivery): Promise<void> {
     const event = delivery.payload as Event & { data: D }
     if (!handled.has(delivery.event_id)) {
       if (stopping) return giveBack(client.deliveries, delivery, new Error(STOPPED))
@@ -127,22 +127,22 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
 
   function start(delivery: Delivery): void {
     const earlier = running.get(delivery.id)
-    if (earlier) return void (earlier.again = delivery)
-    const finished = carryOut(delivery)
+    if (earlier) return void (earlier.redelivered = delivery)
+    const finished = handleDelivery(delivery)
       // A delivery whose acknowledgement failed comes again when its lease lapses, and is then acknowledged without
       // being handled again.
       .catch((error) => report(error, delivery))
       .finally(() => {
-        const { again } = running.get(delivery.id)!
+        const { redelivered } = running.get(delivery.id)!
         running.delete(delivery.id)
-        if (again) start(again)
-        freed()
+        if (redelivered) start(redelivered)
+        onFreed()
       })
-    running.set(delivery.id, { delivery, since: performance.now(), finished, again: null })
+    running.set(delivery.id, { delivery, since: performance.now(), finished, redelivered: null })
   }
 
-  async function room(): Promise<number> {
-    while (running.size >= concurrency) await new Promise<void>((resolve) => (freed = resolve))
+  async function freeCapacity(): Promise<number> {
+    while (running.size >= concurrency) await new Promise<void>((resolve) => (onFreed = resolve))
     return concurrency - running.size
   }
 
@@ -150,7 +150,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     () => void extendSlow(client.deliveries, running.values(), leaseSeconds).catch(report),
     (leaseSeconds * 1000) / 3,
   )
-  const parts = { deliveries: client.deliveries, connection, tokens, concurrency, start, room, report }
+  const parts = { deliveries: client.deliveries, connection, tokens, concurrency, start, freeCapacity, report }
   const source: Source = options.mode === 'sse' ? streamSource(parts) : pollSource(parts)
 
   async function finish(): Promise<void> {
@@ -199,11 +199,11 @@ function tellConsole(error: unknown, delivery?: Delivery): void {
  */
 async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: unknown): Promise<void> {
   const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '')
-  const reason = said.slice(0, LONGEST_REASON) || 'the handler failed'
+  const reason = said.slice(0, MAX_REASON) || 'the handler failed'
   await deliveries.nack([delivery.id], {
     reason,
     ...(error instanceof RetryAfter
-      ? { retry_after_seconds: Math.min(LONGEST_WAIT_S, Math.max(0, Math.ceil(error.seconds) || 0)) }
+      ? { retry_after_seconds: Math.min(MAX_WAIT_S, Math.max(0, Math.ceil(error.seconds) || 0)) }
       : {}),
     ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
   })
@@ -213,7 +213,7 @@ async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: un
 async function extendSlow(deliveries: DeliveryCalls, running: Iterable<Running>, leaseSeconds: number): Promise<void> {
   const before = performance.now() - (leaseSeconds * 1000) / 3
   const slow = [...running].filter(({ since }) => since <= before).map(({ delivery }) => delivery.id)
-  for (let from = 0; from < slow.length; from += MOST_EXTENDED) {
-    await deliveries.extend(slow.slice(from, from + MOST_EXTENDED), leaseSeconds)
+  for (let from = 0; from < slow.length; from += MAX_EXTENDED) {
+    await deliveries.extend(slow.slice(from, from + MAX_EXTENDED), leaseSeconds)
   }
 }

@@ -6,7 +6,7 @@ import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
 
-test('[SDK-4] whoever removes what it meets on its walk through a list passes nothing over', async () => {
+test('[SDK-4] removing items while walking through a list skips none', async () => {
   for (const removes of [() => true, (n: number) => n % 3 === 0, () => false]) {
     const list = Array.from({ length: 450 }, (_, n) => ({ id: `item-${n}`, n }))
     const walked: number[] = []
@@ -52,7 +52,7 @@ onBothEngines((engine) => {
     assert.equal(receipt.deliveries[0]?.state, 'acknowledged')
   })
 
-  test('[SDK-17] a post reaches the other members of a channel, and a reply the one who asked', async () => {
+  test('[SDK-17] a post reaches the other members of a channel, and a reply its sender', async () => {
     const [asking, asked] = [await tenant.agent(), await tenant.agent()]
     const [mine, theirs] = [asking, asked].map(({ key }) => createClient({ url: service.url, apiKey: key }))
     const room = await mine!.channels.create({ name: 'Room', type: 'open' })
@@ -76,7 +76,7 @@ onBothEngines((engine) => {
     assert.deepEqual([recipient, correlationid, causationid], [asking.id, event_id, event_id])
   })
 
-  test('[UI-5] a client says what its key allows, as the token has it', async () => {
+  test('[UI-5] a client reports the scopes of its key, from the token', async () => {
     const reader = await tenant.agent({ scopes: ['memory:read', 'receive'] })
     const client = createClient({ url: service.url, apiKey: reader.key })
     assert.deepEqual([...(await client.scopes())!].sort(), ['memory:read', 'receive'])
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     assert.equal(await createClient({ url: service.url, token: reader.token }).scopes(), undefined)
   })
 
-  test('[SDK-1] a client made from a token works without a key, and without either there is none', async () => {
+  test('[SDK-1] a client made from a token needs no key; without either there is no client', async () => {
     const agent = await tenant.agent()
     const client = createClient({ url: service.url, token: agent.token })
     assert.equal((await client.agents.get(agent.id)).id, agent.id)
@@ -92,7 +92,7 @@ onBothEngines((engine) => {
     assert.throws(() => createClient({ url: service.url }), TypeError)
   })
 
-  test('[SDK-3] an error has its code, status, details and request id, and is not tried again', async () => {
+  test('[SDK-3] an error has its code, status, details and request id, and is not retried', async () => {
     const error = await admin.agents.get('agt_unknown', { requestId: 'my-request' }).catch((thrown: unknown) => thrown)
     assert.ok(error instanceof SensoriumError)
     assert.deepEqual(
@@ -101,7 +101,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[SDK-4] lists are walked page by page as one sequence', async () => {
+  test('[SDK-4] a list is iterated over all its pages', async () => {
     const own = await service.tenant()
     const client = createClient({ url: service.url, apiKey: own.adminKey })
     const names = Array.from({ length: 205 }, (_, n) => `agent ${n}`)
@@ -149,7 +149,7 @@ onBothEngines((engine) => {
     assert.equal((await client.events.get('given')).event!.source, '/batch')
   })
 
-  test('[CON-7] live gives events and counts, through a stream that broke off, until it is aborted', async () => {
+  test('[CON-7] live yields events and counts until it is aborted, across a stream that broke off', async () => {
     const agent = await tenant.agent()
     const opened: ReadableStreamDefaultReader[] = []
     let streams = 0
@@ -165,7 +165,7 @@ onBothEngines((engine) => {
     const errors: unknown[] = []
     const messages = client.live({ type: 'live.*' }, { signal: stop.signal, onError: (error) => errors.push(error) })
     let next = messages.next()
-    // It opens the second stream after a moment by the machine's clock.
+    // The client opens the second stream after a short wait on the machine's clock.
     while (streams < 2) await new Promise(setImmediate)
     let kind: string | undefined
     for (let n = 0; kind !== 'event'; n++) {
@@ -189,7 +189,7 @@ onBothEngines((engine) => {
     await assert.rejects(client.live().next(), { code: 'insufficient_scope' })
   })
 
-  // The last: it moves the clock past the end of every token that the others use.
+  // The last test, because it moves the clock past the end of every token that the others use.
   test('[SDK-2] a token is renewed before it ends, and exchanged again when it is refused', async () => {
     const agent = await tenant.agent()
     let exchanges = 0

@@ -1,4 +1,4 @@
-// Start-up code describes what there should be, and runs it again and again.
+// Start-up code describes the wanted state, and runs at every start.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createClient, type Client, type Description } from '@sensorium/client'
@@ -37,7 +37,7 @@ onBothEngines((engine) => {
     feeds: [{ channel: 'incidents', event_type_glob: 'com.plant.*', filter_expression: 'has(data.alarm)' }],
   }
 
-  test('[SDK-18][SDK-19] what is described is there afterwards, and running it again changes nothing', async () => {
+  test('[SDK-18][SDK-19] what is described exists afterwards, and running it again changes nothing', async () => {
     await fresh()
     const first = await admin.ensure(TEAM, { mintKeys: true })
     assert.deepEqual(Object.keys(first.agents), ['triage', 'billing'])
@@ -55,11 +55,11 @@ onBothEngines((engine) => {
     const { members } = await admin.channels.members(first.channels['incidents']!.id)
     assert.equal(members.length, 3)
     for (const { id } of Object.values(first.agents)) assert.deepEqual((await admin.keys.list(id)).keys, [])
-    // It works: a pump that is alarmed reaches both.
+    // The setup works: an alarm of a pump reaches all of them.
     assert.equal((await admin.publish({ type: 'com.plant.pump', data: { alarm: true } })).recipients, 3)
   })
 
-  test('[SDK-18] what is described no more is removed, or kept where that is asked for', async () => {
+  test('[SDK-18] what is no longer described is removed, or kept on request', async () => {
     await fresh()
     const { agents, channels } = await admin.ensure(TEAM, { mintKeys: true })
     const changed: Description = {
@@ -86,12 +86,12 @@ onBothEngines((engine) => {
     })
     await admin.ensure(changed)
     assert.deepEqual(await shown(), { interests: ['com.mail.* 2', 'com.shop.* 0'], feeds: ['com.plant.pump.*'] })
-    // What the description does not speak of stays: the other agent and its interest.
+    // What the description does not mention stays: the other agent and its interest.
     const { interests } = await admin.interests.list(agents['billing']!.id)
     assert.equal(interests.length, 1)
   })
 
-  test('[SDK-18] several processes that start at once end up with each thing once', async () => {
+  test('[SDK-18] several processes that start concurrently create everything once', async () => {
     await fresh()
     const clients = Array.from({ length: 4 }, () => createClient({ url: service.url, apiKey: tenant.adminKey }))
     const all = await Promise.all(clients.map((client) => client.ensure(TEAM, { mintKeys: true })))
@@ -104,7 +104,7 @@ onBothEngines((engine) => {
     assert.equal(feeds.length, 1)
   })
 
-  test('[SDK-18][SDK-19] an agent describes itself; nobody else’s interests are made without a key of theirs', async () => {
+  test('[SDK-18][SDK-19] an agent describes itself; interests of others need a key of theirs', async () => {
     await fresh()
     const one = await tenant.agent({ scopes: ['interests:read', 'interests:write'] })
     const client = createClient({ url: service.url, apiKey: one.key })
@@ -113,7 +113,7 @@ onBothEngines((engine) => {
     await assert.rejects(admin.ensure({ interests: [{ event_type: 'a.*' }] }), TypeError)
     const described: Description = { agents: [agent('triage')], interests: [{ agent: 'triage', event_type: 'b.*' }] }
     await assert.rejects(admin.ensure(described), /mintKeys/)
-    // A filter that does not parse is refused, and the key that was minted is gone all the same.
+    // A filter that does not parse is refused, and the minted key is still removed.
     const wrong: Description = {
       agents: [agent('triage')],
       interests: [{ agent: 'triage', event_type: 'b.*', filter_expression: 'data.n >' }],

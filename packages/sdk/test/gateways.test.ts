@@ -6,7 +6,7 @@ import { ConnectionError, createClient, SensoriumError } from '@sensorium/client
 const html = (status: number, headers: Record<string, string> = {}): Response =>
   new Response('<html>gateway</html>', { status, headers: { 'content-type': 'text/html', ...headers } })
 
-/** Responds from a list, and keeps the addresses it was asked for. */
+/** Responds from a list, and records the requested URLs. */
 function scripted(...responses: (() => Response)[]): { fetch: typeof fetch; asked: Request[] } {
   const asked: Request[] = []
   return {
@@ -21,7 +21,7 @@ function scripted(...responses: (() => Response)[]): { fetch: typeof fetch; aske
 const clientOf = (given: typeof fetch, attempts = 2) =>
   createClient({ url: 'http://service', token: 't', fetch: given, attempts })
 
-test('[SDK-20] a success without its body broke off, and is tried again', async () => {
+test('[SDK-20] a success without its body counts as broken off, and is retried', async () => {
   const { fetch, asked } = scripted(
     () => new Response('', { status: 200 }),
     () => Response.json({ acknowledged: 1 }),
@@ -32,7 +32,7 @@ test('[SDK-20] a success without its body broke off, and is tried again', async 
   await assert.rejects(clientOf(empty.fetch, 1).agents.list(), ConnectionError)
 })
 
-test('[SDK-3] an error page of a gateway has the code of its status', async () => {
+test('[SDK-3] an error page of a gateway gets the code of its status', async () => {
   const codes = { 401: 'authentication_failed', 404: 'not_found', 413: 'payload_too_large', 429: 'rate_limited' }
   for (const [status, code] of Object.entries(codes)) {
     const { fetch } = scripted(() => html(Number(status)))
@@ -43,7 +43,7 @@ test('[SDK-3] an error page of a gateway has the code of its status', async () =
   }
 })
 
-test('[SDK-8] a Retry-After that is a date is waited for', async () => {
+test('[SDK-8] a Retry-After that is a date is honoured', async () => {
   const { fetch } = scripted(() => html(503, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }))
   await assert.rejects(
     clientOf(fetch, 1).agents.list(),
@@ -56,7 +56,7 @@ test('[SDK-8] a Retry-After that is a date is waited for', async () => {
   )
 })
 
-test('[SDK-20] a page in the place of a stream is an error, not a stream that ended', async () => {
+test('[SDK-20] a page in place of a stream is an error, not a stream that ended', async () => {
   const signal = AbortSignal.timeout(30_000)
   const found = Promise.withResolvers<unknown>()
   const client = clientOf(async () => html(200))
@@ -72,7 +72,7 @@ test('[SDK-20] a page in the place of a stream is an error, not a stream that en
   assert.equal((await first).done, true)
 })
 
-test('[SDK-8] an export is tried again where it could not begin', async () => {
+test('[SDK-8] an export that could not begin is retried', async () => {
   const { fetch, asked } = scripted(
     () => html(503),
     () => html(200),
@@ -93,7 +93,7 @@ test('[SDK-20] an export follows no redirect', async () => {
   assert.equal(asked[0]!.redirect, 'manual')
 })
 
-test('[SDK-1] the address may have the version of the API behind it, and has a scheme', async () => {
+test('[SDK-1] the URL may end with the version of the API, and needs a scheme', async () => {
   for (const url of ['http://service', 'http://service/', 'http://service/v1', 'http://service/v1/']) {
     const { fetch, asked } = scripted(() => Response.json({ agents: [], total: 0 }))
     await createClient({ url, token: 't', fetch }).agents.list()
@@ -103,7 +103,7 @@ test('[SDK-1] the address may have the version of the API behind it, and has a s
     assert.throws(() => createClient({ url, token: 't' }), TypeError)
 })
 
-test('[SDK-3] an id of dots, which no address can hold, is not found and asks for nothing else', async () => {
+test('[SDK-3] an id of dots, which no URL can hold, is not found and requests nothing else', async () => {
   const { fetch, asked } = scripted()
   for (const id of ['.', '..'])
     await assert.rejects(

@@ -1,11 +1,11 @@
-// The client against far ends that do what no service should do.
+// The client against servers that misbehave as no service should.
 import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { ConnectionError, createClient, SensoriumError } from '@sensorium/client'
 import { readStream } from '../src/stream.ts'
-import { exchangedTokens } from '../src/tokens.ts'
+import { tokensFromKey } from '../src/tokens.ts'
 import { backoff } from '../src/wait.ts'
 
 const KEY = `ak_live_${'k'.repeat(32)}`
@@ -17,7 +17,7 @@ async function farEnd(t: TestContext, listener: RequestListener): Promise<string
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('[SDK-20] a Retry-After of any size makes a wait of some minutes at most, never a timer that ends at once', () => {
+test('[SDK-20] any Retry-After means a wait of some minutes at most, never a timer that ends at once', () => {
   for (const asked of [1e9, 1e308, Number.MAX_SAFE_INTEGER, 301])
     assert.equal(
       backoff(0, asked, () => 0),
@@ -29,7 +29,7 @@ test('[SDK-20] a Retry-After of any size makes a wait of some minutes at most, n
   )
 })
 
-test('[SDK-20] a redirect is not followed: neither the key nor the token reaches another address', async (t) => {
+test('[SDK-20] a redirect is not followed: neither key nor token reaches another address', async (t) => {
   let reached = 0
   const elsewhere = await farEnd(t, (_, response) => {
     reached++
@@ -49,7 +49,7 @@ test('[SDK-20] a redirect is not followed: neither the key nor the token reaches
   assert.equal(reached, 0)
 })
 
-test('[SDK-20] a response that is no JSON, not of the API or empty is an error and no crash', async (t) => {
+test('[SDK-20] a response that is not JSON, not of the API or empty is an error, not a crash', async (t) => {
   const bodies: [number, string][] = [
     [200, '<html>a gateway</html>'],
     [502, '<html>bad gateway</html>'],
@@ -68,7 +68,7 @@ test('[SDK-20] a response that is no JSON, not of the API or empty is an error a
   }
 })
 
-test('[SDK-20] a worker outlives responses that make no sense, and says so', async (t) => {
+test('[SDK-20] a worker survives nonsensical responses, and reports them', async (t) => {
   const sent = ['{}', '{"deliveries":null}', '[]', '"x"', '{"deliveries":[{"id":"dlv_1","event_id":"e","payload":{}}]}']
   const url = await farEnd(t, (request, response) => {
     response.end(
@@ -89,7 +89,7 @@ const streamOf = (...pieces: string[]): ReadableStream<Uint8Array> =>
     start: (control) => pieces.forEach((piece) => control.enqueue(new TextEncoder().encode(piece))),
   })
 
-test('[SDK-20] a stream that falls silent is given up', async () => {
+test('[SDK-20] a stream that falls silent is closed', async () => {
   const found: unknown[] = []
   const stream = readStream(streamOf('event: delivery\ndata: {"id":"dlv_1"}\n\n', ': still here\n\n'), 20)
   await assert.rejects(async () => {
@@ -98,7 +98,7 @@ test('[SDK-20] a stream that falls silent is given up', async () => {
   assert.deepEqual(found, [{ id: 'dlv_1' }])
 })
 
-test('[SDK-20] a stream that breaks off is a connection that failed, with what the runtime said', async () => {
+test('[SDK-20] a stream that breaks off is a failed connection, with the error of the runtime', async () => {
   const cause = new TypeError('terminated')
   const broken = new ReadableStream<Uint8Array>({ pull: (control) => control.error(cause) })
   await assert.rejects(readStream(broken).next(), (error: unknown) => {
@@ -107,7 +107,7 @@ test('[SDK-20] a stream that breaks off is a connection that failed, with what t
   })
 })
 
-test('[SDK-20] a stream whose pieces have no end does not fill the memory', async () => {
+test('[SDK-20] a stream with an endless event does not fill the memory', async () => {
   const piece = new Uint8Array(8 * 1024 * 1024).fill(97)
   let pulled = 0
   const endless = new ReadableStream<Uint8Array>({
@@ -122,9 +122,9 @@ test('[SDK-20] a stream whose pieces have no end does not fill the memory', asyn
   assert.ok(pulled < 16, `${pulled} pieces were read`)
 })
 
-test('[SDK-20] a clock that is wrong does not make every call exchange the key anew', async () => {
+test('[SDK-20] a wrong clock does not make every call exchange the key again', async () => {
   let exchanges = 0
-  const tokens = exchangedTokens(async () => {
+  const tokens = tokensFromKey(async () => {
     exchanges++
     return { access_token: 't', token_type: 'Bearer', expires_at: '2001-01-01T00:00:00Z', agent: null } as never
   })
@@ -132,7 +132,7 @@ test('[SDK-20] a clock that is wrong does not make every call exchange the key a
   assert.equal(exchanges, 1)
 })
 
-test('[SDK-13] what came again while its handler ran is given back by a stop, and not handled', async (t) => {
+test('[SDK-13] a delivery that came again while its handler ran is given back by a stop', async (t) => {
   const delivery = { id: 'dlv_1', event_id: 'e', attempt_count: 1, payload: { type: 'a.b', id: 'e' } }
   const cameAgain = Promise.withResolvers<void>()
   const given: unknown[] = []
@@ -140,7 +140,7 @@ test('[SDK-13] what came again while its handler ran is given back by a stop, an
   const url = await farEnd(t, async (request, response) => {
     if (request.url!.includes('/poll')) {
       polls++
-      // The third poll is asked for after the second one was taken in.
+      // The third poll is sent after the second one was processed.
       if (polls === 3) cameAgain.resolve()
       if (polls <= 2) response.end(JSON.stringify({ deliveries: [delivery], count: 1 }))
       return

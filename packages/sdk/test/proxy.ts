@@ -1,5 +1,5 @@
-// A proxy between a client and the service that treats some of what passes badly, by a plan that a seed decides:
-// refuses the connection, hangs up before or after the service has done its work, delays, truncates, repeats.
+// A proxy between a client and the service that mistreats some requests, by a plan from a seed: it refuses the
+// connection, disconnects before or after the service has done its work, delays, truncates, repeats.
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -7,7 +7,7 @@ export type Treatment = 'pass' | 'drop' | 'lose' | 'delay' | 'truncate' | 'repea
 
 export interface Proxy {
   url: string
-  /** How often each treatment was given. */
+  /** How often each treatment was applied. */
   readonly given: Map<Treatment, number>
   close(): Promise<void>
 }

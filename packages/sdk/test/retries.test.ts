@@ -1,4 +1,4 @@
-// Retries, against far ends that misbehave.
+// Retries, against servers that misbehave.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ConnectionError, createClient, SensoriumError } from '@sensorium/client'
@@ -9,7 +9,7 @@ import { randomFrom, startProxy, type Treatment } from './proxy.ts'
 
 const TREATMENTS: readonly Treatment[] = ['pass', 'drop', 'lose', 'delay', 'truncate', 'repeat', 'error']
 
-/** Responds from a list, and keeps what it was asked. */
+/** Responds from a list, and records the requests. */
 function scripted(responses: (() => Response | Error)[]): { fetch: typeof fetch; asked: Request[] } {
   const asked: Request[] = []
   return {
@@ -28,7 +28,7 @@ const failed =
   (): Response =>
     Response.json({ error: { code: 'x', message: 'm', request_id: 'r', details: {} } }, { status, headers })
 
-test('[SDK-8] 429, 5xx, a lost and a broken response are tried again under one key', async () => {
+test('[SDK-8] 429, 5xx, a lost and a broken response are retried under one key', async () => {
   const { fetch, asked } = scripted([
     failed(429, { 'retry-after': '0' }),
     failed(503),
@@ -45,7 +45,7 @@ test('[SDK-8] 429, 5xx, a lost and a broken response are tried again under one k
   assert.equal(asked[0]!.headers.get('prefer'), 'handling=strict')
 })
 
-test('[SDK-8] it gives up after so many attempts, with the last error', async () => {
+test('[SDK-8] the client gives up after its attempts, with the last error', async () => {
   const away = scripted([() => new TypeError('x'), () => new TypeError('x')])
   const client = createClient({ url: 'http://service', token: 't', fetch: away.fetch, attempts: 2 })
   await assert.rejects(client.agents.list(), ConnectionError)
@@ -54,7 +54,7 @@ test('[SDK-8] it gives up after so many attempts, with the last error', async ()
   await assert.rejects(other.agents.list(), (error) => error instanceof SensoriumError && error.status === 500)
 })
 
-test('[SDK-8] a DELETE that is tried again and finds nothing has succeeded', async () => {
+test('[SDK-8] a retried DELETE that finds nothing has succeeded', async () => {
   const { fetch } = scripted([() => new TypeError('lost'), failed(404)])
   const client = createClient({ url: 'http://service', token: 't', fetch })
   await client.memory.forget('mem_1')
@@ -63,7 +63,7 @@ test('[SDK-8] a DELETE that is tried again and finds nothing has succeeded', asy
   await assert.rejects(other.memory.forget('mem_1'), { status: 404 })
 })
 
-test('[SDK-8] the back-off doubles, has full jitter and an upper end, and waits for what Retry-After says', () => {
+test('[SDK-8] the back-off doubles, has full jitter and a maximum, and honours Retry-After', () => {
   for (let attempt = 0; attempt < 12; attempt++) {
     assert.equal(
       backoff(attempt, null, () => 0),
@@ -94,7 +94,7 @@ onBothEngines((engine) => {
       const random = randomFrom(seed)
       const agent = await tenant.agent()
       const proxy = await startProxy(service.url, ({ url }) => {
-        // A poll whose response is lost holds its leases until the clock says otherwise, which no client can help.
+        // A poll whose response is lost holds its leases until they lapse, which no client can change.
         const bad = url!.includes('/poll') ? ['drop', 'delay', 'error'] : TREATMENTS
         return random() < 0.5 ? 'pass' : (bad[Math.floor(random() * bad.length)] as Treatment)
       })

@@ -1,11 +1,11 @@
-// Calls and workers that are told to end, at every point where they may be.
+// Calls and workers that are stopped, at every point where they may be.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createClient, type Client, type Delivery } from '@sensorium/client'
 
 const KEY = `ak_live_${'k'.repeat(32)}`
 
-/** A far end that never responds to what `held` names; the rest it responds to with `{}`. */
+/** A server that never responds to requests that `held` selects, and responds to others with `{}`. */
 function farEnd(held: (request: Request) => boolean): { fetch: typeof fetch; asked(path: string): Promise<void> } {
   const waiting = new Map<string, PromiseWithResolvers<void>>()
   const askedFor = (path: string): PromiseWithResolvers<void> => {
@@ -26,7 +26,7 @@ function farEnd(held: (request: Request) => boolean): { fetch: typeof fetch; ask
   }
 }
 
-test('[SDK-5] whatever waits for the first token ends with its signal', async () => {
+test('[SDK-5] every call that waits for the first token ends with its signal', async () => {
   const { fetch, asked } = farEnd(() => true)
   const client = createClient({ url: 'http://service', apiKey: KEY, fetch })
   const calls: Record<string, (client: Client, signal: AbortSignal) => Promise<unknown>> = {
@@ -65,7 +65,7 @@ test('[SDK-5] live ends with its signal while it waits for the first token', asy
   assert.equal((await next).done, true)
 })
 
-test('[SDK-20] a stream that is not opened in time is given up', async () => {
+test('[SDK-20] a stream that does not open in time is aborted', async () => {
   const { fetch } = farEnd(({ url }) => url.includes('/stream'))
   const told = Promise.withResolvers<unknown>()
   const client = createClient({ url: 'http://service', token: 't', timeoutMs: 1, fetch })
@@ -74,8 +74,8 @@ test('[SDK-20] a stream that is not opened in time is given up', async () => {
   await worker.stop()
 })
 
-test('[SDK-8] the time that a poll waits comes on top of what an attempt may take', async (t) => {
-  // No socket keeps the process alive here, and the timer of an attempt does not either.
+test('[SDK-8] the wait of a poll is added to the timeout of an attempt', async (t) => {
+  // Neither a socket nor the timer of an attempt keeps the process alive here.
   const alive = setInterval(() => {}, 60_000)
   t.after(() => clearInterval(alive))
   const { fetch } = farEnd(() => true)
@@ -91,7 +91,7 @@ test('[SDK-8] the time that a poll waits comes on top of what an attempt may tak
 const delivery = (id: string): Delivery =>
   ({ id: `dlv_${id}`, event_id: id, attempt_count: 1, payload: { type: 'a.b', id } }) as unknown as Delivery
 
-/** `taken` is called when the reader asks for what it brings. */
+/** A stream with these deliveries. `taken` is called when the reader reads them. */
 const streamOf = (deliveries: readonly Delivery[], stays: boolean, signal: AbortSignal, taken: () => void): Response =>
   new Response(
     new ReadableStream(
@@ -110,7 +110,7 @@ const streamOf = (deliveries: readonly Delivery[], stays: boolean, signal: Abort
     { headers: { 'content-type': 'text/event-stream' } },
   )
 
-/** A service whose streams each bring one list and end, the last one excepted. It notes what it is told. */
+/** A service whose streams each carry one list and end, except the last one. It records the settlements. */
 function streams(...lists: Delivery[][]): { client: Client; told: string[]; taken: Promise<void>[] } {
   const told: string[] = []
   const takings = lists.map(() => Promise.withResolvers<void>())
@@ -129,7 +129,7 @@ function streams(...lists: Delivery[][]): { client: Client; told: string[]; take
   return { client, told, taken: takings.map(({ promise }) => promise) }
 }
 
-test('[SDK-10] a stream that is opened again runs no more handlers at once than it may', async () => {
+test('[SDK-10] a stream that is reopened does not exceed the concurrency', async () => {
   const { client, told, taken } = streams([delivery('one')], [delivery('two')])
   const first = Promise.withResolvers<void>()
   const second = Promise.withResolvers<void>()
@@ -144,7 +144,7 @@ test('[SDK-10] a stream that is opened again runs no more handlers at once than 
     },
   })
   await taken[1]
-  // What is read is handled in the same turn.
+  // A delivery that is read is handled in the same turn.
   await new Promise((resolve) => setImmediate(resolve))
   assert.deepEqual(begun, ['one'])
   first.resolve()
@@ -153,7 +153,7 @@ test('[SDK-10] a stream that is opened again runs no more handlers at once than 
   assert.deepEqual(told, ['ack dlv_one', 'ack dlv_two'])
 })
 
-test('[SDK-13] a second stop with a grace ends what the first one waited for', async () => {
+test('[SDK-13] a second stop with a grace period ends what the first one waited for', async () => {
   const { client, told } = streams([delivery('slow')])
   const begun = Promise.withResolvers<void>()
   const worker = client.worker({
@@ -170,7 +170,7 @@ test('[SDK-13] a second stop with a grace ends what the first one waited for', a
   assert.deepEqual(told, ['nack dlv_slow'])
 })
 
-test('[SDK-10] a worker without onError says on the console what went wrong', async (t) => {
+test('[SDK-10] a worker without onError logs errors to the console', async (t) => {
   const said = t.mock.method(console, 'error', () => {})
   const { client } = streams([delivery('bad')])
   const failed = Promise.withResolvers<void>()
@@ -186,13 +186,13 @@ test('[SDK-10] a worker without onError says on the console what went wrong', as
   assert.match(said.mock.calls.map(({ arguments: [text] }) => String(text)).join('\n'), /no such pump/)
 })
 
-test('[SDK-10] a concurrency that is no whole number from 1 on is refused', () => {
+test('[SDK-10] a concurrency that is not a whole number from 1 is refused', () => {
   const client = createClient({ url: 'http://service', token: 't' })
   for (const concurrency of [0, -1, 0.5, Number.NaN])
     assert.throws(() => client.worker({ concurrency, handle: () => {} }), RangeError)
 })
 
-test('[SDK-7] an attribute that is undefined is as if it were left out', async () => {
+test('[SDK-7] an attribute that is undefined counts as left out', async () => {
   const bodies: unknown[] = []
   const given: typeof fetch = async (input, init) => {
     bodies.push(await new Request(input as string, init).json())

@@ -1,4 +1,4 @@
-// Pushes, as a receiver checks them. Signed by the official library, which the service is held against too.
+// Pushes as a receiver verifies them, signed by the official library, against which the service is tested too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -14,20 +14,20 @@ function signed(secret = SECRET, at = NOW): Record<string, string> {
   return { 'webhook-id': 'dlv_1', 'webhook-timestamp': String(at / 1000), 'webhook-signature': signature }
 }
 
-test('[SDK-15] a genuine push is the delivery it carries, from plain headers and from Headers, text and bytes', async () => {
+test('[SDK-15] a genuine push yields its delivery, from plain headers or Headers, text or bytes', async () => {
   assert.equal((await verifyPush(signed(), BODY, SECRET, () => NOW)).id, 'dlv_1')
   const bytes = new TextEncoder().encode(BODY)
   assert.equal((await verifyPush(new Headers(signed()), bytes, SECRET, () => NOW)).event_id, 'e')
 })
 
-test('[SDK-15] the Headers of another library do, and names in any letters', async () => {
+test('[SDK-15] Headers of another library work, and names in any case', async () => {
   const headers = new Headers(signed())
   assert.equal((await verifyPush({ get: (name) => headers.get(name) }, BODY, SECRET, () => NOW)).id, 'dlv_1')
   const capital = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]))
   assert.equal((await verifyPush(capital, BODY, SECRET, () => NOW)).id, 'dlv_1')
 })
 
-test('[SDK-15] of several signatures one has to fit: a rotated secret signs along', async () => {
+test('[SDK-15] one of several signatures has to match: during a rotation both secrets sign', async () => {
   const other = `whsec_${Buffer.from('another secret, thirty-two bytes!').toString('base64')}`
   const both = `${signed(other)['webhook-signature']} ${signed()['webhook-signature']}`
   assert.equal((await verifyPush({ ...signed(), 'webhook-signature': both }, BODY, SECRET, () => NOW)).id, 'dlv_1')

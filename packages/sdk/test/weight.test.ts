@@ -1,4 +1,4 @@
-// What an agent that installs the client takes on: no dependency, the contract's types, a few kilobytes.
+// What the client adds to an agent that installs it: no dependency, the contract's types, a few kilobytes.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,11 +9,11 @@ import { build } from 'vite'
 const ROOT = path.dirname(import.meta.dirname)
 const sources = globSync('src/*.ts', { cwd: ROOT }).map((file) => readFileSync(path.join(ROOT, file), 'utf8'))
 
-/** All of it as one file, as a page loads it. */
+/** The whole client as one file, as a page loads it. */
 async function bundled(t: TestContext): Promise<string> {
   const { NODE_ENV } = process.env
   t.after(() => {
-    // The bundler sets it for the process.
+    // The bundler sets this variable for the whole process.
     if (NODE_ENV === undefined) delete process.env['NODE_ENV']
     else process.env['NODE_ENV'] = NODE_ENV
   })
@@ -22,12 +22,12 @@ async function bundled(t: TestContext): Promise<string> {
   return (built as { output: { code: string }[] }[]).flatMap(({ output }) => output.map(({ code }) => code)).join('\n')
 }
 
-test('[SDK-16] it weighs less than 12 kB gzipped', async (t) => {
+test('[SDK-16] the client has less than 12 kB gzipped', async (t) => {
   const size = gzipSync(await bundled(t)).length
   assert.ok(size > 1_000 && size < 12_000, `${size} bytes`)
 })
 
-test('[SDK-16] it imports nothing but its own files, and nothing of Node.js', () => {
+test('[SDK-16] the client imports only its own files, and nothing of Node.js', () => {
   const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>
   assert.equal(manifest['dependencies'], undefined)
   const imported = sources.flatMap((source) => [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => name!))

@@ -32,7 +32,7 @@ onBothEngines((engine) => {
     return { agent, client }
   }
 
-  test('[SDK-10] a reason and a wait that the service would refuse are brought into what it takes', async () => {
+  test('[SDK-10] a reason and a delay that the service would refuse are adjusted to what it accepts', async () => {
     const { client } = await listener('odd')
     const seen = counter(2)
     const errors: unknown[] = []
@@ -58,7 +58,7 @@ onBothEngines((engine) => {
     await client.worker({ signal: AbortSignal.abort(), handle: () => {} }).stopped
   })
 
-  test('[SDK-13] nothing of a delivery stays with the worker, and nothing of the worker with the signal it was given', async () => {
+  test('[SDK-13] a delivery leaves no listener on the worker, and the worker none on its signal', async () => {
     const { client } = await listener('many')
     const left: number[] = []
     const seen = counter(5)
@@ -79,7 +79,7 @@ onBothEngines((engine) => {
   })
 
   for (const mode of ['poll', 'sse'] as const) {
-    test(`[SDK-10] ${mode}: what is handled is acknowledged, what throws is given back with its reason`, async () => {
+    test(`[SDK-10] ${mode}: a handled delivery is acknowledged, a failed one given back with its reason`, async () => {
       const { agent, client } = await listener(`a.${mode}`)
       const errors: unknown[] = []
       const seen = counter(4)
@@ -111,15 +111,15 @@ onBothEngines((engine) => {
         ],
       )
       assert.match(states[0]!.dlq_reason!, /no such customer/)
-      // The one that was to come later is not due yet.
+      // The delayed delivery is not due yet.
       assert.equal((await client.deliveries.poll()).count, 0)
       await service.clock.jump(601_000)
-      // A sweep that runs at the same moment may hold the row for an instant; a poll passes over what is locked.
+      // A sweep that runs at the same moment may hold the row for an instant; a poll skips locked rows.
       while ((await client.deliveries.poll()).count === 0) await new Promise(setImmediate)
       assert.equal((await client.agents.queue(agent.id)).dead_lettered, 1)
     })
 
-    test(`[SDK-14] ${mode}: what a handler publishes names its cause and carries the trace on`, async () => {
+    test(`[SDK-14] ${mode}: an event that a handler publishes names its cause and continues the trace`, async () => {
       const { client } = await listener(`b.${mode}`)
       const seen = counter(1)
       const worker = client.worker({
@@ -136,7 +136,7 @@ onBothEngines((engine) => {
       assert.deepEqual([event!['causationid'], event!['traceparent']], [`${mode}-question`, TRACE])
     })
 
-    test(`[SDK-13] ${mode}: stopping finishes what runs, and gives back what has no time left`, async () => {
+    test(`[SDK-13] ${mode}: stopping finishes running handlers, and gives back what has no time left`, async () => {
       const { agent, client } = await listener(`c.${mode}`)
       const begun = counter(2)
       let letGo!: () => void
@@ -153,7 +153,7 @@ onBothEngines((engine) => {
       const stopped = worker.stop(50)
       letGo()
       await stopped
-      // A stream gives back what it holds as soon as the service notices that it was closed.
+      // A stream gives back its leases as soon as the service notices that it was closed.
       while ((await client.agents.queue(agent.id)).leased > 0) await new Promise(setImmediate)
       const state = async (name: string) => (await client.events.get(`${mode}-${name}`)).deliveries[0]!.state
       assert.deepEqual(
@@ -202,7 +202,7 @@ onBothEngines((engine) => {
     assert.equal((await client.events.get('d-slow')).deliveries[0]!.attempts, 1)
   })
 
-  test('[SDK-12] an event that was handled and comes again is only acknowledged', async () => {
+  test('[SDK-12] an event that was already handled and comes again is only acknowledged', async () => {
     const { agent, client } = await listener('e.again')
     let lost = true
     let acknowledged!: () => void

@@ -23,7 +23,7 @@ export const NODE_FLAGS = [
  * if it has the flags, if another release of Node.js runs it or the system cannot, and in a worker, which has a channel
  * to the primary and its flags.
  */
-export function beginWithFlags() {
+export function restartWithFlags() {
   const isDone = NODE_FLAGS.every((flag) => process.execArgv.includes(flag))
   const isOther = process.versions.node.split('.')[0] !== OF_MAJOR || process.platform === 'win32'
   if (isDone || isOther || process.send !== undefined || process.execve === undefined) return

@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { beginWithFlags } from './node-flags.js'
+import { restartWithFlags } from './node-flags.js'
 import { isNewEnough, OLDEST, pinnedNode } from './pinned-node.js'
 
 if (isNewEnough(process.versions.node)) {
-  if (process.argv[2] === 'start') beginWithFlags()
+  if (process.argv[2] === 'start') restartWithFlags()
   // Without the cache, compiling takes two thirds of a command's half second. It lies beside the code, where only the
   // owner writes.
   module.enableCompileCache(fileURLToPath(new URL('../../../node_modules/.cache/sensorium', import.meta.url)))

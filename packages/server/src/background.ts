@@ -82,7 +82,7 @@ export function backgroundWork(parts: BackgroundParts) {
       runOnce: async () => (store.isShared ? gatherStatistics(store) : undefined),
     },
     /** Learns whether an operator has spread the tenants over shards meanwhile. */
-    learnStore: { everyMs: 10_000, runOnce: store.learn },
+    learnStore: { everyMs: 10_000, runOnce: store.refreshCapabilities },
     /** Follows the clock of the database, which nodes share. */
     followClock: { everyMs: FOLLOW_EVERY_MS, runOnce: () => followClock(store, clock) },
     /** Takes over a step of the machine's clock, if the node follows no other. */

@@ -158,7 +158,7 @@ const autoWorkers = (): number => Math.min(MOST_AUTO_WORKERS, availableParalleli
 
 function isOneServer(url: string): boolean {
   const servers = databaseServers(url)
-  return servers !== null && servers.urls.length === 1 && !servers.mustLook
+  return servers !== null && servers.urls.length === 1 && !servers.mustFindPrimary
 }
 
 function readWorkers({ read, wrong }: Reader, isEmbedded: boolean): number {

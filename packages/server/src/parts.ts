@@ -127,7 +127,7 @@ function makeMailboxes(basics: Basics) {
   const wakeups = makeWakeups(store)
   const policyOf = makePolicyOf(config, settings.of)
   const handover = makeHandover(policyOf)
-  const { recall, standing } = memory
+  const { recall, searchFingerprint } = memory
   const ahead = makeAhead({ ...memory, store, clock, log })
   const searches = metrics.counter(
     'sensorium_enrichment_searches_total',
@@ -136,11 +136,18 @@ function makeMailboxes(basics: Basics) {
   )
   for (const made of ['ahead', 'now']) searches.inc({ made }, 0)
   const count = (wasAhead: boolean): void => searches.inc({ made: wasAhead ? 'ahead' : 'now' })
-  const enrich = makeEnrich({ store, recall, clock, log, steps: memory.steps, ahead: { ...ahead, standing, count } })
+  const enrich = makeEnrich({
+    store,
+    recall,
+    clock,
+    log,
+    steps: memory.steps,
+    ahead: { ...ahead, searchFingerprint, count },
+  })
   const publish = makePublish({
     ...{ store, router, wakeups, handover, clock },
     makeId: tools.makeId,
-    added: ahead.added,
+    added: ahead.deliveriesAdded,
   })
   return {
     router,
@@ -180,7 +187,7 @@ function makeOutbound(parts: Basics & Mailboxes) {
   metrics.gauge(
     'sensorium_push_endpoints_open',
     'Endpoints that failed too often and are left alone for a while',
-    push.open,
+    push.pausedEndpoints,
   )
   metrics.gauge('sensorium_streams', 'Open streams', streams.count)
   metrics.gauge('sensorium_live_streams', 'Open streams that watch a tenant', live.count)

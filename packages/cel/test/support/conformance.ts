@@ -1,4 +1,4 @@
-// The official suite of CEL, read from the package that carries it, and our values in its notation.
+// The official suite of CEL, read from the package that contains it, and our values in its notation.
 import { tests as suite } from '@bufbuild/cel-spec/testdata/conformance.js'
 import { compile, ERROR, OVER_BUDGET, type Value as PublicValue } from '../../src/index.ts'
 import {
@@ -51,7 +51,7 @@ export const cases: readonly Case[] = (suite as unknown as Suite).suites!.flatMa
   ),
 )
 
-/** A value of the suite as one of ours; undefined where it is a message. */
+/** Converts a value of the suite to one of ours; undefined for a message. */
 function fromSuite(json: Json): Value | undefined {
   const [kind, value] = Object.entries(json)[0] as [string, never]
   switch (kind) {
@@ -100,7 +100,7 @@ function run(source: string, bindings: Record<string, Value>): PublicValue | typ
   return compile(source, { variables: Object.keys(bindings) }).evaluate(Object.values(bindings))
 }
 
-/** Written out with its types, so that 1, 1u and 1.0 differ. */
+/** The value as text with its types, so that 1, 1u and 1.0 differ. */
 export function shown(value: Value): string {
   if (value instanceof Map) {
     return `{${[...value]
@@ -119,7 +119,7 @@ export function shown(value: Value): string {
   return `${type} ${String(value)}`
 }
 
-/** What is wrong with our result; null where nothing is. */
+/** Returns what is wrong with our result, or null. */
 export function verdict({ source, original }: Case): string | null {
   const bindings = Object.fromEntries(
     Object.entries(original.bindings ?? {}).map(([name, { value }]) => [name, fromSuite(value)]),

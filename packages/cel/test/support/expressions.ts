@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 export const OPS = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '==', '!=', '&&', '||'] as const
 
-/** Expressions that always parse, over everything the language has. */
+/** Expressions that always parse and cover the whole language. */
 export const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie) => {
   const any = tie('any')
   const unary = (shape: (a: string) => string): fc.Arbitrary<string> => any.map(shape)
@@ -145,7 +145,7 @@ export const expressions: fc.Arbitrary<string> = fc.letrec<{ any: string }>((tie
   }
 }).any
 
-/** Values that make work: long, wide, or many of something. */
+/** Values that cause much work: long, wide, or many of something. */
 const hostileValue = fc.constantFrom<unknown>(
   'x'.repeat(100_000),
   `${'x'.repeat(99_999)}y`,

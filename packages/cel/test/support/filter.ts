@@ -23,7 +23,7 @@ export function outcomeOf(compiled: Program, data: unknown, shared?: Budget): Ou
   }
 }
 
-/** The outcome of a source for this data. */
+/** Returns the outcome of a filter for this data. */
 export function outcome(source: string, data: unknown): Outcome {
   return outcomeOf(program(source), data)
 }

@@ -1,5 +1,5 @@
-// Counts the work that an evaluation really does, at the places where it is done: every character and element that
-// JavaScript's own functions are made to read or write. It knows nothing of the budget, and not of time either.
+// Counts the work that an evaluation really does, where it is done: every character and element that JavaScript's own
+// functions read or write. It knows nothing of the budget, nor of time.
 import { RE2Set } from 're2js'
 
 const CHARS_PER_STEP = 16
@@ -14,7 +14,7 @@ type Method = (...args: never[]) => unknown
 interface Patch {
   readonly on: object
   readonly name: string
-  /** What a call did, from what it was called on, given and gave back. */
+  /** Counts the work of a call from its receiver, arguments and result. */
   readonly count: (self: never, args: never[], result: never) => void
 }
 
@@ -58,7 +58,7 @@ const PATCHES: readonly Patch[] = [
   },
 ]
 
-/** Steps of work that were done. A call that fails halfway (a string that would be too long) fails the test by itself. */
+/** Returns the steps of work done. A call that fails halfway (a string that would be too long) fails the test. */
 export function workOf(run: () => void): number {
   const originals = PATCHES.map(({ on, name }) => (on as Record<string, Method>)[name]!)
   work = 0
@@ -78,7 +78,7 @@ export function workOf(run: () => void): number {
   return work
 }
 
-/** A list that counts every element that is read of it. */
+/** A list that counts every element that is read from it. */
 export function countedList<T>(items: T[]): T[] {
   return new Proxy(items, {
     get(target, key): unknown {

@@ -2,7 +2,7 @@
 import type { Client, Input, OperationId, Operations } from '@sensorium/client'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSession } from '../session/session.ts'
-import { tell, tellFailure } from '../shell/toast-store.ts'
+import { showToast, showFailure } from '../shell/toast-store.ts'
 
 export interface CallOptions {
   /** Fetches again at this interval in milliseconds, while the tab is in view. */
@@ -43,10 +43,10 @@ export function useAction<V = void, R = unknown>(
   return useMutation<R, Error, V>({
     mutationFn: (given) => run(client, given),
     onError: (error) => {
-      if (!quiet) tellFailure(error)
+      if (!quiet) showFailure(error)
     },
     onSuccess: async (result) => {
-      if (done !== undefined) tell(typeof done === 'function' ? done(result) : done)
+      if (done !== undefined) showToast(typeof done === 'function' ? done(result) : done)
       await Promise.all(refresh.map((operation) => queries.invalidateQueries({ queryKey: [operation] })))
     },
   })

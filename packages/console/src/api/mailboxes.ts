@@ -10,7 +10,7 @@ export interface Mailbox extends Agent {
 
 export const MAILBOXES_LOOKED_AT = 50
 /** The note shown when only some of the mailboxes were looked at. */
-export const OF_THOSE_LOOKED_AT = `Of the newest ${MAILBOXES_LOOKED_AT} active agents.`
+export const PARTIAL_NOTE = `Of the newest ${MAILBOXES_LOOKED_AT} active agents.`
 const EVERY_MS = 10_000
 
 export function useMailboxes(enabled = true) {

@@ -39,7 +39,7 @@ export interface Rows<T, R = unknown> {
   /** For a list that is fetched whole: whether it is longer than the part that is fetched. */
   isCutOff: boolean
   /** Sets which rows are in view. */
-  look(from: number, to: number): void
+  setViewport(from: number, to: number): void
 }
 
 const pagesBetween = (from: number, to: number): number[] =>
@@ -70,10 +70,10 @@ export function useRows<O extends Listing, T>(
   const { client } = useSession()
   const queries = useQueryClient()
   const key = JSON.stringify(input)
-  const [looked, setLooked] = useState<{ key: string; view: readonly [number, number] }>({ key, view: [0, 0] })
+  const [viewport, storeViewport] = useState<{ key: string; view: readonly [number, number] }>({ key, view: [0, 0] })
   /** The last list, shown until the next one has arrived, so that the page does not flicker while a filter is typed. */
   const kept = useRef<Rows<T, Response> | null>(null)
-  const view = looked.key === key ? looked.view : ([0, 0] as const)
+  const view = viewport.key === key ? viewport.view : ([0, 0] as const)
   const keyOf = (page: number) => [operation, 'rows', input, page]
   const pages = wantedPages(view, whole, (page) => queries.getQueryData(keyOf(page)))
 
@@ -98,10 +98,10 @@ export function useRows<O extends Listing, T>(
   const first = responses[0]
   const total = (first as { total: number } | undefined)?.total ?? 0
 
-  const look = useCallback(
+  const setViewport = useCallback(
     (from: number, to: number) => {
       const next = [Math.floor(Math.max(0, from - AHEAD) / PAGE), Math.floor((to + AHEAD) / PAGE)] as const
-      setLooked((old) =>
+      storeViewport((old) =>
         old.key === key && old.view[0] === next[0] && old.view[1] === next[1] ? old : { key, view: next },
       )
     },
@@ -125,10 +125,10 @@ export function useRows<O extends Listing, T>(
       isPending: first === undefined && error === null,
       error,
       isCutOff: whole && total > MOST_PAGES * PAGE,
-      look,
+      setViewport,
     }
-  }, [key, total, first, responses, pageList, view[0], view[1], whole, error, look, itemsOf])
-  if (list.isPending && kept.current !== null) return { ...kept.current, look }
+  }, [key, total, first, responses, pageList, view[0], view[1], whole, error, setViewport, itemsOf])
+  if (list.isPending && kept.current !== null) return { ...kept.current, setViewport }
   if (!list.isPending) kept.current = list
   return list
 }

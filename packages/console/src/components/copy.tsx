@@ -1,7 +1,7 @@
 // Copies a text and shows that it worked. On a page that was not loaded over TLS, scripts have no access to the
 // clipboard, so the text is copied in the old way, through a selection.
 import { useRef, useState } from 'react'
-import { tellFailure } from '../shell/toast-store.ts'
+import { showFailure } from '../shell/toast-store.ts'
 import { CheckIcon, CopyIcon } from './icons.tsx'
 
 function copyBySelection(text: string): boolean {
@@ -29,7 +29,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
       setCopied(true)
       clearTimeout(timer.current)
       timer.current = window.setTimeout(() => setCopied(false), 1_500)
-    }, tellFailure)
+    }, showFailure)
   }
   return (
     <button

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react'
 import { DeleteButton } from './delete-button.tsx'
 import { Confirm } from './overlay.tsx'
-import { Empty, Reply } from './states.tsx'
+import { Empty, QueryResult } from './states.tsx'
 import { Time } from './time.tsx'
 
 interface Key {
@@ -13,8 +13,8 @@ interface Key {
 
 interface KeyListProps<K extends Key> {
   of: { data: { keys: K[] } | undefined; error: Error | null; isPending: boolean; refetch?: () => unknown }
-  /** Says what is not possible without a key. */
-  without: string
+  /** Shown when there is no key: what is not possible without one. */
+  emptyText: string
   /** Shown beside the prefix. */
   badges?(key: K): ReactNode
   /** Shown below the prefix, before and after the time of last use. */
@@ -23,15 +23,15 @@ interface KeyListProps<K extends Key> {
   revoke: { isPending: boolean; mutate(id: string, options: { onSettled(): void }): void }
 }
 
-export function KeyList<K extends Key>({ of, without, badges, before, after, revoke }: KeyListProps<K>) {
+export function KeyList<K extends Key>({ of, emptyText, badges, before, after, revoke }: KeyListProps<K>) {
   const [leaving, setLeaving] = useState<K | null>(null)
   const close = (): void => setLeaving(null)
   return (
     <>
-      <Reply of={of}>
+      <QueryResult of={of}>
         {({ keys }) =>
           keys.length === 0 ? (
-            <Empty title="No key">{without}</Empty>
+            <Empty title="No key">{emptyText}</Empty>
           ) : (
             <ul className="lines">
               {keys.map((key) => (
@@ -47,13 +47,13 @@ export function KeyList<K extends Key>({ of, without, badges, before, after, rev
                       {after?.(key)}
                     </span>
                   </div>
-                  <DeleteButton says={`Revoke the key ${key.prefix}`} onClick={() => setLeaving(key)} />
+                  <DeleteButton label={`Revoke the key ${key.prefix}`} onClick={() => setLeaving(key)} />
                 </li>
               ))}
             </ul>
           )
         }
-      </Reply>
+      </QueryResult>
       {leaving === null ? null : (
         <Confirm
           title={`Revoke ${leaving.prefix}…?`}

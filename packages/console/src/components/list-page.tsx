@@ -27,7 +27,7 @@ interface ListPageProps<T extends { id: string }> {
   fits?: ((row: T) => boolean) | undefined
   onOpen(row: T): void
   /** Left out if the session may not create one. */
-  create?: { verb: string; says: string; run(): void } | undefined
+  create?: { verb: string; label: string; run(): void } | undefined
   /** Shown when the list is empty without any filter. */
   empty: ReactNode
   children?: ReactNode
@@ -43,7 +43,7 @@ export function ListPage<T extends { id: string; name: string }>(props: ListPage
       (row) => (fits?.(row) ?? true) && (row.name.toLowerCase().includes(typed) || keyOf(row).includes(typed)),
     )
   }, [list.rows, search, fits, keyOf])
-  useShortcut('c', create?.says ?? '', create?.run ?? nothing, create !== undefined)
+  useShortcut('c', create?.label ?? '', create?.run ?? nothing, create !== undefined)
   const isPart = search !== '' || fits !== undefined
   return (
     <PageFrame

@@ -22,6 +22,6 @@ const idOf = ({ id }: { id: string }): string => id
 export function ListTable<T extends { id: string }>({ list, rows, ...table }: ListTableProps<T>) {
   if (list.error !== null && list.total === 0) return <Failed error={list.error} />
   if (list.isPending) return <Loading lines={8} />
-  const whole = { count: list.total, at: list.at, onLook: list.look }
+  const whole = { count: list.total, at: list.at, onLook: list.setViewport }
   return <Table {...table} {...(rows === undefined ? whole : { rows })} fill of={list.key} keyOf={idOf} />
 }

@@ -57,14 +57,14 @@ export function Loading({ lines = 4 }: { lines?: number }) {
   )
 }
 
-interface ReplyProps<T> {
+interface QueryResultProps<T> {
   of: { data: T | undefined; error: Error | null; isPending: boolean; refetch?: () => unknown }
   lines?: number
   children: (data: T) => ReactNode
 }
 
 /** Shows one response: loading, failed, or rendered by `children`. Data from before a failure stays. */
-export function Reply<T>({ of, lines, children }: ReplyProps<T>) {
+export function QueryResult<T>({ of, lines, children }: QueryResultProps<T>) {
   if (of.data !== undefined) return children(of.data)
   if (of.error !== null) return <Failed error={of.error} {...(of.refetch ? { retry: () => void of.refetch!() } : {})} />
   return <Loading {...(lines === undefined ? {} : { lines })} />

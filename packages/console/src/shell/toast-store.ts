@@ -36,10 +36,10 @@ function add(toast: Omit<Toast, 'id'>): void {
 }
 
 /** Shows that something was done. */
-export const tell = (text: string): void => add({ text, isFailure: false, requestId: null })
+export const showToast = (text: string): void => add({ text, isFailure: false, requestId: null })
 
 /** Shows what went wrong, with the request id. */
-export const tellFailure = (error: unknown): void =>
+export const showFailure = (error: unknown): void =>
   add({
     text: error instanceof Error ? error.message : String(error),
     isFailure: true,

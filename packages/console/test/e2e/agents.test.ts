@@ -45,7 +45,7 @@ describe('agents', { skip: noBrowser }, () => {
     await assert.rejects(createClient({ url: console.url, apiKey: key }).agent(), /revoked|not valid|expired/i)
   })
 
-  test('[UI-6] a filter is tried while it is written, and its mistake is shown where it is', async () => {
+  test('[UI-6] a filter is tried while it is typed, and an error is shown at its position', async () => {
     const { page } = await console.signIn(console.plant.keys.triage, `/agents/${console.plant.agents.triage.id}`)
     await page.getByRole('button', { name: 'Add' }).click()
     const form = page.getByRole('dialog', { name: 'Add an interest' })
@@ -80,7 +80,7 @@ describe('agents', { skip: noBrowser }, () => {
     await page.getByText('The interest is gone').waitFor()
   })
 
-  test('[UI-13] what happens in the mailbox is seen without a reload', async () => {
+  test('[UI-13] changes in the mailbox are shown without a reload', async () => {
     const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
     const waiting = page.locator('.stat', { hasText: 'to be handed out' }).locator('.figure')
     const before = Number(await waiting.innerText())
@@ -101,7 +101,7 @@ describe('agents', { skip: noBrowser }, () => {
     assert.equal((await admin.agents.get(agents.sensor.id)).paused, false)
   })
 
-  test('[UI-12] an agent is deactivated after a question, and activated again', async () => {
+  test('[UI-12] an agent is deactivated after a confirmation, and activated again', async () => {
     const { agents, admin } = console.plant
     const { page } = await console.signIn(console.adminKey, `/agents/${agents.dispatch.id}`)
     await page.getByText('https://dispatch.example.com/deliveries').waitFor()
@@ -115,7 +115,7 @@ describe('agents', { skip: noBrowser }, () => {
     assert.equal((await admin.agents.get(agents.dispatch.id)).status, 'active')
   })
 
-  test('[UI-24] a long list is scrolled as a whole, and only what is looked at is fetched', async () => {
+  test('[UI-24] a long list scrolls as a whole, and only the visible part is fetched', async () => {
     const { admin } = console.plant
     const first = await admin.agents.register({ name: 'Found far down', delivery_mode: 'poll', client_type: 'other' })
     const more = Array.from({ length: 420 }, (_, i) => ({ name: `Worker ${i}`, client_type: 'other' as const }))
@@ -134,7 +134,7 @@ describe('agents', { skip: noBrowser }, () => {
       .first()
       .focus()
     await page.keyboard.press('End')
-    // The plant's agents are the oldest: at the end of the newest first.
+    // The plant's agents are the oldest, so they are at the end of the list.
     await page.getByRole('row', { name: /Triage/ }).waitFor()
     assert.equal(await page.locator('[role=row]:focus').getAttribute('aria-rowindex'), String(total + 1))
     assert.ok(!asked.includes(100) && !asked.includes(200), `what was passed was not asked for: ${asked}`)

@@ -23,7 +23,7 @@ describe('channels', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-30] a member is added with a role and removed after a question; the last owner stays', async () => {
+  test('[UI-30] a member is added with a role and removed after a confirmation; the last owner stays', async () => {
     const { admin, channels, agents } = console.plant
     const { page } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
     const members = page.getByRole('region', { name: /Members/ })
@@ -45,7 +45,7 @@ describe('channels', { skip: noBrowser }, () => {
     await page.getByText('The last owner stays in the channel').waitFor()
   })
 
-  test('[UI-30] a feed is added, its mistake shown while it is written, and it is deleted', async () => {
+  test('[UI-30] a feed is added, with errors shown while it is typed, and deleted', async () => {
     const { admin, channels } = console.plant
     const { page } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
     await page.getByRole('button', { name: 'Add a feed' }).click()
@@ -63,7 +63,7 @@ describe('channels', { skip: noBrowser }, () => {
     await page.getByText('The feed is gone').waitFor()
   })
 
-  test('[UI-30] what is posted and what a feed brings is seen as it happens, and nothing else', async () => {
+  test('[UI-30] posts and events of a feed are shown as they happen, and nothing else', async () => {
     const { admin, channels } = console.plant
     const { page, complaints } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
     const traffic = page.getByRole('region', { name: /Traffic/ })
@@ -80,13 +80,13 @@ describe('channels', { skip: noBrowser }, () => {
     await form.getByLabel('Who would get this').getByText('Triage').waitFor()
     await form.getByRole('button', { name: 'Publish' }).click()
     await page.getByText('Accepted, for 2 mailboxes').waitFor()
-    // The page of the event has opened, with its receipts.
+    // The page of the event is open, with its receipts.
     await page.getByText('it was addressed').first().waitFor()
     assert.match(page.url(), /\/console\/events\//)
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-30] an agent sees what it may: joins an open channel, leaves it, and manages only its own', async () => {
+  test('[UI-30] an agent joins and leaves an open channel, and manages only its own', async () => {
     const { channels, keys } = console.plant
     const { page, complaints } = await console.signIn(keys.sensor, '/channels')
     await page.getByRole('row', { name: /Incidents/ }).waitFor()
@@ -104,7 +104,7 @@ describe('channels', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-30] a channel is deleted after a question, by its owner and by nobody else', async () => {
+  test('[UI-30] a channel is deleted after a confirmation, by its owner only', async () => {
     const { admin, channels, keys } = console.plant
     const { id } = await admin.channels.create({ name: 'Too many', type: 'open' })
     const other = await console.signIn(keys.sensor, `/channels/${id}`)

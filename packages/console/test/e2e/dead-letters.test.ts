@@ -12,7 +12,7 @@ describe('dead letters', { skip: noBrowser }, () => {
 
   let round = 0
 
-  /** Six door events that Triage gives up on; whatever else waits for it is handled. */
+  /** Makes six door events that Triage gives up on; everything else that waits for it is handled. */
   beforeEach(async () => {
     const { admin, keys } = console.plant
     round++
@@ -36,7 +36,7 @@ describe('dead letters', { skip: noBrowser }, () => {
     }
   })
 
-  test('[UI-31] they are counted by cause, type and agent, and each count is a filter with an address', async () => {
+  test('[UI-31] they are counted by cause, type and agent, and each count is a filter in the URL', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/dead-letters')
     await page.getByRole('region', { name: 'By type' }).getByText('com.plant.door.opened').waitFor()
     await page.getByRole('region', { name: 'By agent' }).getByText('Triage').waitFor()
@@ -50,7 +50,7 @@ describe('dead letters', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-31] one is looked at, and replayed after a while in which it can be taken back', async () => {
+  test('[UI-31] one is opened, and replayed after a delay in which it can be undone', async () => {
     const { page } = await console.signIn(console.adminKey, '/dead-letters')
     await page.getByRole('row', { name: /door 3 is unknown/ }).click()
     const drawer = page.getByRole('dialog')
@@ -80,7 +80,7 @@ describe('dead letters', { skip: noBrowser }, () => {
     await page.keyboard.press('x')
     await page.getByRole('button', { name: 'Discard 2 selected' }).focus()
     await page.keyboard.press('Enter')
-    // The focus is on the way back, and what starts it at once is beside.
+    // The focus is on Undo, and the button that starts it at once is next to it.
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByText('Discarded 2 of 2').waitFor()
@@ -91,7 +91,7 @@ describe('dead letters', { skip: noBrowser }, () => {
     )
   })
 
-  test('[UI-31] all that fit a filter are replayed and nothing else; who leaves the page takes it back', async () => {
+  test('[UI-31] exactly those that match a filter are replayed; leaving the page undoes it', async () => {
     const { page } = await console.signIn(console.adminKey, '/dead-letters?reason=unknown')
     await page.getByRole('button', { name: 'Replay all 4' }).click()
     await page.getByRole('link', { name: 'Agents' }).click()

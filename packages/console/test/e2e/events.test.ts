@@ -1,4 +1,4 @@
-// Overview and events: what happens is seen while it happens.
+// Overview and events, updated live.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
@@ -7,7 +7,7 @@ import { consoleForSuite } from '../support/console.ts'
 describe('events', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
-  test('[UI-13] [UI-19] an event that is published appears by itself, by one stream for the tab', async () => {
+  test('[UI-13] [UI-19] a published event appears by itself, through one stream for the tab', async () => {
     const { page, complaints } = await console.open('/')
     const streams: string[] = []
     page.on('request', (request) => {
@@ -26,7 +26,7 @@ describe('events', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-19] the stream is filtered by type and expression, and says what is wrong with one', async () => {
+  test('[UI-19] the stream is filtered by type and expression, and a wrong expression is explained', async () => {
     const { page } = await console.signIn(
       console.adminKey,
       '/events?type=com.plant.pump.*&filter=data.celsius%20%3E%2090',
@@ -44,7 +44,7 @@ describe('events', { skip: noBrowser }, () => {
     await page.getByText('live', { exact: true }).waitFor()
   })
 
-  test('[UI-19] a stream that is held still shows no more, and what it missed when it goes on', async () => {
+  test('[UI-19] a paused stream shows no new events, and catches up when it resumes', async () => {
     const { page } = await console.signIn(console.adminKey, '/events')
     await page.getByText('live', { exact: true }).waitFor()
     await console.plant.publish(1, 50, { subject: 'pump/before' })
@@ -58,7 +58,7 @@ describe('events', { skip: noBrowser }, () => {
     await page.getByRole('row', { name: /pump\/meanwhile/ }).waitFor()
   })
 
-  test('[UI-19] events that are kept are searched by type, subject, source and id, and the address says how', async () => {
+  test('[UI-19] stored events are searched by type, subject, source and id, as in the URL', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/events')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByLabel('Type pattern').fill('com.plant.visit.*')
@@ -70,7 +70,7 @@ describe('events', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-20] an event shows who got it and why, its data, what led to it and what it led to', async () => {
+  test('[UI-20] an event shows its recipients and why, its data, its cause and its effects', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/events/advice-1')
     await page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()
     await page.locator('.receipts').getByText('Dispatcher').waitFor()
@@ -90,7 +90,7 @@ describe('events', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-21] the form says who would receive the event, what is wrong with it, and publishes it', async () => {
+  test('[UI-21] the form shows who would receive the event and its errors, and publishes it', async () => {
     const { page } = await console.signIn(console.adminKey, '/events')
     await page.getByRole('button', { name: 'Publish' }).click()
     const form = page.getByRole('dialog', { name: 'Publish an event' })
@@ -112,7 +112,7 @@ describe('events', { skip: noBrowser }, () => {
     assert.equal((await console.plant.admin.events.get('from-the-form')).deliveries.length, 1)
   })
 
-  test('[UI-22] the overview follows the tenant, and its numbers lead to their lists', async () => {
+  test('[UI-22] the overview is live, and its numbers link to their lists', async () => {
     const { page } = await console.signIn(console.adminKey)
     await page.getByText('no rule for').first().waitFor()
     const backlog = page.locator('.stat', { hasText: 'deliveries wait' }).locator('.figure')

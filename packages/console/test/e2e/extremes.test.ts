@@ -1,4 +1,4 @@
-// What is too long, and what is too many.
+// Texts that are too long, and lists that are too long.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
@@ -40,7 +40,7 @@ describe('extremes', { skip: noBrowser }, () => {
     }
   })
 
-  test('[UI-22] of more agents than are looked at the overview does not say that nothing waits', async () => {
+  test('[UI-22] with more agents than it reads, the overview does not claim that nothing waits', async () => {
     const admin = createClient({ url: console.url, apiKey: console.adminKey })
     const newer = Array.from({ length: 51 }, (_, i) => `Newer ${i}`)
     for (const name of newer) await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })

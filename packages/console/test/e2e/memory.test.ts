@@ -8,7 +8,7 @@ import { consoleWithMemories } from '../support/console.ts'
 describe('memory', { skip: noBrowser }, () => {
   const console = consoleWithMemories()
 
-  test('[UI-50] a question finds memories with their signals drawn, and the filters are in the address', async () => {
+  test('[UI-50] a question finds memories with their signals drawn, and the filters are in the URL', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/memory?scope=institutional')
     await page
       .getByRole('row', { name: /Pump 7/ })
@@ -34,7 +34,7 @@ describe('memory', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-51] without a mouse: a memory is made, edited, promoted, restored and forgotten', async () => {
+  test('[UI-51] with the keyboard alone a memory is created, edited, promoted, restored and deleted', async () => {
     const { page } = await console.signIn(console.plant.keys.triage, '/memory')
     await page
       .getByRole('row', { name: /Pump 8/ })
@@ -85,7 +85,7 @@ describe('memory', { skip: noBrowser }, () => {
     await page.getByRole('dialog', { name: 'The yard floods in March' }).waitFor()
   })
 
-  test('[UI-51] a memory is related to another that is found by its meaning, and unrelated', async () => {
+  test('[UI-51] a memory is related to another that is found by its meaning, and the relation removed', async () => {
     const { page } = await console.signIn(console.adminKey, `/memory/${console.plant.memories.changed}`)
     await page.getByRole('button', { name: 'Relate' }).click()
     const form = page.getByRole('dialog')
@@ -117,7 +117,7 @@ describe('memory', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-53] memories are exported to a file, imported again, and refused lines have their number', async () => {
+  test('[UI-53] memories are exported to a file and imported again, and refused lines show their number', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/memory')
     await page.getByRole('button', { name: 'Export and import' }).click()
     const drawer = page.getByRole('dialog', { name: 'Export and import' })

@@ -1,4 +1,4 @@
-// The operator's mode: tenants, their settings, usage and keys, and what comes in from outside.
+// The operator's mode: tenants, their settings, usage and keys, and their webhooks and connectors.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { createClient, type Client } from '@sensorium/client'
@@ -41,7 +41,7 @@ describe('the operator', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-32] settings and quotas are changed, refused with a reason, and set back to the default', async () => {
+  test('[UI-32] settings and quotas are changed, refused with a reason, and reset to the default', async () => {
     const { page } = await signIn(`/tenants/${console.slug}`)
     const settings = async () => operator.call('getTenantSettings', { params: { slug: console.slug } })
     await page.getByLabel('Attempts').fill('0')
@@ -75,7 +75,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await assert.rejects(createClient({ url: console.url, apiKey: key }).agent())
   })
 
-  test('[UI-33] a webhook is added; a sample is read as it is written, sent, and arrives as it was read', async () => {
+  test('[UI-33] a webhook is added; a sample is mapped as it is typed, sent, and arrives as shown', async () => {
     const { page, complaints } = await signIn('/ingestion')
     await page.getByRole('button', { name: 'Add a webhook' }).click()
     const form = page.getByRole('dialog', { name: 'Add a webhook' })
@@ -104,7 +104,7 @@ describe('the operator', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-33] a connector shows its state and its error, is paused, and is deleted after a question', async () => {
+  test('[UI-33] a connector shows its state and error, is paused, and deleted after a confirmation', async () => {
     const { page } = await signIn('/ingestion')
     await page.getByRole('button', { name: 'Add a connector' }).click()
     const form = page.getByRole('dialog', { name: 'Add a connector' })
@@ -148,7 +148,7 @@ describe('the operator', { skip: noBrowser }, () => {
     }
   })
 
-  test('[UI-34] the audit log is filtered by who, what and when, for the tenant and for the operator', async () => {
+  test('[UI-34] the audit log is filtered by actor, action and time, for the tenant and the operator', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/audit')
     await page.getByLabel('Action').selectOption('mintKey')
     await page.getByText(/\d+ entries fit/).waitFor()
@@ -169,7 +169,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Clear' }).click()
     const { total } = await console.plant.admin.audit({ limit: 1 })
     await page.getByText(`${total} entries`).waitFor()
-    // The operator has the same log, beside the tenant.
+    // The operator sees the same log on the page of the tenant.
     const own = await signIn(`/tenants/${console.slug}`)
     await own.page.getByRole('link', { name: 'Audit log' }).click()
     await own.page.getByText(`${total} entries`).waitFor()

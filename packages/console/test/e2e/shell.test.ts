@@ -1,4 +1,4 @@
-// What every page has: keys, palette, themes, a service that goes away and comes back, and nobody left out.
+// What every page has: shortcuts, palette, themes, reconnection to a restarted service, and accessibility.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertSound } from '../support/axe.ts'
@@ -9,7 +9,7 @@ import { everyView } from '../support/views.ts'
 describe('the shell', { skip: noBrowser }, () => {
   const console = consoleWithMemories()
 
-  test('[UI-14] without a mouse: sign in, find an agent in the palette, open it, and close what opened', async () => {
+  test('[UI-14] with the keyboard alone: sign in, find an agent in the palette, open and close it', async () => {
     const { page, complaints } = await console.open()
     await page.locator('input:focus').waitFor()
     await page.keyboard.type(console.adminKey)
@@ -30,7 +30,7 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.keyboard.press('/')
     await page.keyboard.type('disp')
     await page.getByText('1 of 4 agents').waitFor()
-    // From the filter on with Tab, to the row, and into it.
+    // From the filter to the row with Tab, and into it with Enter.
     const isRow = () => page.evaluate<boolean>('document.activeElement?.getAttribute("role") === "row"')
     for (let i = 0; i < 10 && !(await isRow()); i++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -38,7 +38,7 @@ describe('the shell', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-15] light, dark and what the system has, chosen once and kept', async () => {
+  test('[UI-15] the theme is light, dark or the system’s, chosen once and kept', async () => {
     const { page } = await console.signIn(console.adminKey, '/agents', { colorScheme: 'dark' })
     const paper = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
     const dark = await paper()
@@ -51,7 +51,7 @@ describe('the shell', { skip: noBrowser }, () => {
     assert.equal(await paper(), light)
   })
 
-  test('[UI-16] a service that restarts is told of and come back to, with what was on the page', async () => {
+  test('[UI-16] a restart of the service is shown and survived, with the page intact', async () => {
     const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
     const waiting = page.locator('.stat', { hasText: 'to be handed out' }).locator('.figure')
     const before = await waiting.innerText()
@@ -64,7 +64,7 @@ describe('the shell', { skip: noBrowser }, () => {
     await waiting.filter({ hasText: String(Number(before) + 1) }).waitFor()
   })
 
-  test('[UI-17] an address that is none says so, and an error has its request id', async () => {
+  test('[UI-17] an unknown address is reported as such, and an error shows its request id', async () => {
     const { page } = await console.signIn(console.adminKey, '/no/such/page')
     await page.getByText('There is no such page').waitFor()
     await page.getByRole('link', { name: 'Sensorium' }).click()
@@ -78,10 +78,10 @@ describe('the shell', { skip: noBrowser }, () => {
     await out.page.getByLabel('API key').waitFor()
     await assertSound(out.page, 'signing in')
     const { page, complaints } = await console.signIn(console.adminKey)
-    // As a link does: a page that is opened anew takes longer to load than to look at.
+    // Navigates as a link does: loading a page from scratch takes longer than checking it.
     const go = (at: string) => page.evaluate<void>(`history.pushState(null, '', ${JSON.stringify(`/console${at}`)})`)
     for (const { at, ready } of everyView(console.plant)) {
-      // Nothing of the view before is left that could be taken for this one.
+      // Leave the previous view first, so that it cannot be mistaken for this one.
       await go('/no/such/page')
       await page.getByText('There is no such page').waitFor()
       await go(at)

@@ -1,4 +1,4 @@
-// The door of the console: who gets in, with what, and what is left behind.
+// Signing in to the console: with which credentials, and what is left behind.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
@@ -7,7 +7,7 @@ import { OPERATOR_TOKEN, consoleForSuite } from '../support/console.ts'
 describe('signing in', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
-  test('[UI-7] an org-admin key opens the console, at the address that was asked for, and signing out closes it', async () => {
+  test('[UI-7] an org-admin key opens the console at the requested address, until signing out', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/agents?status=inactive')
     await page.getByRole('row', { name: /Archive/ }).waitFor()
     assert.equal(await page.getByRole('row', { name: /Triage/ }).count(), 0)
@@ -17,7 +17,7 @@ describe('signing in', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-7] a key that is wrong is refused with the reason, and nothing is shown', async () => {
+  test('[UI-7] a wrong key is refused with the reason, and nothing is shown', async () => {
     const { page } = await console.open('/agents')
     for (const [key, reason] of [
       ['not a key', /ak_live_ and 32 letters or digits/],
@@ -30,7 +30,7 @@ describe('signing in', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('navigation').count(), 0)
   })
 
-  test('[UI-8] neither key nor token is kept outside of the memory of the tab', async () => {
+  test('[UI-8] neither key nor token is stored outside the memory of the tab', async () => {
     const { page } = await console.signIn(console.adminKey, '/agents')
     await page.getByRole('row', { name: /Triage/ }).waitFor()
     const kept = await page.evaluate<string>(
@@ -44,7 +44,7 @@ describe('signing in', { skip: noBrowser }, () => {
     await page.getByLabel('API key').waitFor()
   })
 
-  test('[UI-8] the key is sent to the token exchange and to nothing else', async () => {
+  test('[UI-8] the key is sent only to the token exchange', async () => {
     const { page } = await console.open('/agents')
     const carriers: string[] = []
     page.on('request', (request) => {
@@ -58,7 +58,7 @@ describe('signing in', { skip: noBrowser }, () => {
     assert.deepEqual(carriers, ['/v1/auth/token'])
   })
 
-  test('[UI-9] a key that is revoked ends the session with its next request', async () => {
+  test('[UI-9] a revoked key ends the session with its next request', async () => {
     const { admin, agents } = console.plant
     const { id, key } = await admin.keys.mint(agents.triage.id, { scopes: ['receive', 'interests:read'] })
     const { page } = await console.signIn(key, `/agents/${agents.triage.id}`)

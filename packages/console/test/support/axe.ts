@@ -1,4 +1,4 @@
-// axe, which looks at a page as somebody who does not see it would use it.
+// axe, which checks the accessibility of a page.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -13,7 +13,7 @@ interface Violation {
 }
 
 type Which = 'all' | 'colours' | 'all but colours'
-/** They look at every piece of text on the page, and take most of the time. */
+/** These rules examine every piece of text on the page, and take most of the time. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block']
 const RULES: Record<Which, object> = {
   all: {},
@@ -21,7 +21,7 @@ const RULES: Record<Which, object> = {
   'all but colours': { rules: Object.fromEntries(OF_COLOURS.map((rule) => [rule, { enabled: false }])) },
 }
 
-/** What axe finds that is serious or worse, a line for each place. The policy lets no script in, but the debugger may. */
+/** Returns serious and critical findings of axe, a line each. The policy blocks scripts, but not from the debugger. */
 async function faults(page: Page, which: Which): Promise<string[]> {
   const session = await page.context().newCDPSession(page)
   const { result: loaded } = await session.send('Runtime.evaluate', { expression: 'typeof axe' })
@@ -34,7 +34,7 @@ async function faults(page: Page, which: Which): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
 
-// The dark theme is the same page in other colours, and a phone has the colours of a screen.
+// The dark theme differs only in colours, and a phone has the same colours as a screen.
 const LOOKS: readonly { colorScheme: 'light' | 'dark'; width: number; rules: Which | null }[] = [
   { colorScheme: 'light', width: 1280, rules: 'all' },
   { colorScheme: 'light', width: 390, rules: 'all but colours' },
@@ -42,12 +42,12 @@ const LOOKS: readonly { colorScheme: 'light' | 'dark'; width: number; rules: Whi
   { colorScheme: 'dark', width: 1280, rules: 'colours' },
 ]
 
-/** Colours that are on their way from one theme to the other have no contrast that counts. */
+/** Waits for transitions, because colours between two themes have no meaningful contrast. */
 const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
   Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map(({ finished }) => finished)))
   .then(() => null)`
 
-/** On a busy machine colours arrive late all the same. A fault that is there stays. */
+/** On a busy machine colours may still arrive late. A real fault stays. */
 const LOOKS_AGAIN = 5
 
 async function lastingFaults(page: Page, which: Which): Promise<string[]> {
@@ -59,7 +59,7 @@ async function lastingFaults(page: Page, which: Which): Promise<string[]> {
   return found
 }
 
-/** Nothing serious and nothing too wide, in both themes, on a screen and on a phone. */
+/** Asserts that nothing is serious and nothing too wide, in both themes, on a screen and on a phone. */
 export async function assertSound(page: Page, at: string): Promise<void> {
   for (const { colorScheme, width, rules } of LOOKS) {
     const where = `${at}, ${colorScheme}, ${width} px`

@@ -1,4 +1,4 @@
-// The browser of the tests: Debian's Chromium, or one of the machine. Installed by apt as root where it is missing.
+// The browser of the tests: Debian's Chromium, or another one on the machine. Installed by apt as root if missing.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
@@ -13,7 +13,7 @@ const PLACES = [
 
 const installed = (): string | null => PLACES.find((place) => existsSync(place)) ?? null
 
-/** As root on Debian the package is one command away. */
+/** As root on Debian one command installs the package. */
 function install(): string | null {
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return null
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
@@ -31,13 +31,13 @@ function install(): string | null {
 
 const program = installed() ?? install()
 
-/** For the `skip` of a test: false where a browser can be had. On a build machine none is a failure. */
+/** For the `skip` of a test: false where a browser is available. On a build machine a missing browser is a failure. */
 export const noBrowser: string | false = program !== null ? false : 'Chromium is missing (Debian package chromium)'
 if (noBrowser && process.env['CI'] === 'true') throw new Error(`${noBrowser}: required because CI=true`)
 
 /**
- * What Playwright switches off, since the last list counts, and the pages that Chromium loads for the address bar of each
- * window: they took more CPU than the rest of its start.
+ * The features that Playwright switches off, because only the last list counts, and the pages that Chromium loads for
+ * the address bar of each window, which took more CPU than the rest of its start.
  */
 const SWITCHED_OFF = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
@@ -62,7 +62,7 @@ export function startBrowser(): Promise<Browser> {
     executablePath: program,
     args: [
       '--no-sandbox',
-      // Fewer processes, each of which is started anew for every page otherwise.
+      // Fewer processes, which would otherwise be started again for every page.
       '--process-per-site',
       '--in-process-gpu',
       '--no-zygote',

@@ -1,5 +1,5 @@
-// A real service with plants in it, and a browser that looks at its console. Starting the two takes more CPU than a
-// page's tests, so all files of a folder share them (server/test/support/kept.ts); each has a tenant of its own.
+// A real service with plants in it, and a browser that opens its console. Starting the two takes more CPU than a page's
+// tests, so all files of a folder share them (server/test/support/kept.ts); each file has its own tenant.
 import { afterEach, before } from 'node:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
@@ -17,15 +17,15 @@ const SCREEN = { width: 1280, height: 800 }
 
 export interface OpenPage {
   page: Page
-  /** What the page said that it should not have: errors, and what its policy forbade. */
+  /** Errors of the page, and violations of its policy. */
   complaints: string[]
 }
 
 interface Site {
   url: string
-  /** A page, signed out. Pages without options share what a browser keeps, but not who is signed in. */
+  /** Opens a page, signed out. Pages without options share the browser's storage, but not the session. */
   open(at?: string, options?: BrowserContextOptions): Promise<OpenPage>
-  /** The same, signed in. */
+  /** Opens a page, signed in. */
   signIn(key: string, at?: string, options?: BrowserContextOptions): Promise<OpenPage>
   /** Stops the service and starts it again on the same port and data. */
   restart(whileAway: () => Promise<void>): Promise<void>
@@ -34,7 +34,7 @@ interface Site {
 }
 
 export interface ConsoleUnderTest<P = Plant> extends Site {
-  /** Of the tenant that has the plant. */
+  /** The slug of the tenant that has the plant. */
   slug: string
   adminKey: string
   plant: P
@@ -42,7 +42,7 @@ export interface ConsoleUnderTest<P = Plant> extends Site {
 
 type Build<P> = (url: string, adminKey: string) => Promise<P>
 
-/** Two keys that belong together if they come within a second, which a busy machine takes for the way to and fro. */
+/** Presses two keys that belong together within a second, sent at once because a busy machine delays each call. */
 export async function pressPair(page: Page, first: string, second: string): Promise<void> {
   await Promise.all([page.keyboard.press(first), page.keyboard.press(second)])
 }
@@ -67,7 +67,7 @@ async function sharedSite(): Promise<Site> {
 
 let plants = 0
 
-/** The site with a plant in a tenant of its own. */
+/** Adds a plant to the site, in a new tenant. */
 async function withPlant<P>(site: Site, build: Build<P>): Promise<ConsoleUnderTest<P>> {
   const slug = `plant-${++plants}`
   const operator = createClient({ url: site.url, token: OPERATOR_TOKEN })
@@ -84,7 +84,7 @@ function forSuite<P>(build: Build<P>): ConsoleUnderTest<P> {
   return console
 }
 
-/** For a suite: a plant that is there before its tests; the pages of a test are closed when it ends. */
+/** For a suite: builds a plant before its tests, and closes the pages of each test when it ends. */
 export const consoleForSuite = (): ConsoleUnderTest => forSuite(buildPlant)
 
 export const consoleWithMemories = (): ConsoleUnderTest<PlantWithMemories> => forSuite(buildPlantWithMemories)
@@ -99,19 +99,19 @@ async function startSite(): Promise<Site> {
   const { url } = service
 
   const newContext = async (options: BrowserContextOptions): Promise<BrowserContext> => {
-    // What moves is painted sixty times a second, by a processor that tests need.
+    // Reduced motion, because animations are painted sixty times a second by a processor that the tests need.
     const context = await browser.newContext({
       viewport: SCREEN,
       reducedMotion: 'reduce',
       ...options,
     })
-    // A busy machine takes its time; a wait that is over goes on at once.
+    // Generous for a busy machine; a wait ends as soon as its condition holds.
     context.setDefaultTimeout(90_000)
     return context
   }
-  // A context of its own costs a page three times the CPU: a process, a connection and compiled code that others have.
-  // A tab of its own costs half again as much, so the first page of each test is the same tab. What the test before left
-  // in it goes with the address that the next one opens.
+  // A page in its own context costs three times the CPU: a process, a connection and compiled code that others share. A
+  // new tab costs half as much again, so the first page of each test is the same tab. What the previous test left in it
+  // goes when the next one opens its address.
   const usual = await newContext({})
   const newTab = async (): Promise<Page> => {
     const page = await usual.newPage()
@@ -125,7 +125,7 @@ async function startSite(): Promise<Site> {
     if (options !== undefined) return (await newContext(options)).newPage()
     if (isTaken) return usual.newPage()
     isTaken = true
-    // One whose process broke down, or that a test has closed, fails no other test.
+    // A tab that crashed, or that a test has closed, fails no other test.
     await tab.evaluate('sessionStorage.clear()').catch(async () => (tab = await newTab()))
     await tab.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
     await tab.setViewportSize(SCREEN)
@@ -137,7 +137,7 @@ async function startSite(): Promise<Site> {
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
-      // A request that the service refuses is said by the browser too; whether it should be, its test knows.
+      // The browser also logs requests that the service refuses; whether a refusal is expected is up to the test.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
         complaints.push(message.text())
     })

@@ -1,4 +1,4 @@
-// Channels of the plant: one that everybody hears, one for those who repair.
+// Channels of the plant: one for everybody, one for repairs.
 import { createClient, type Agent, type Channel, type Client } from '@sensorium/client'
 
 export interface PlantChannels {

@@ -1,4 +1,4 @@
-// What the agents of the plant remember: some sixty memories that belong together, brought in by one import.
+// Memories of the plant's agents: some sixty that belong together, added by one import.
 import type { Client, ImportLine } from '@sensorium/client'
 
 export interface PlantMemories {

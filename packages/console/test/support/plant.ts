@@ -1,4 +1,4 @@
-// A plant with a few agents, made through the client: what the tests look at, and what the screenshots show.
+// A plant with a few agents, made through the client, for the tests and for the screenshots.
 import { createClient, DeadLetter, type Agent, type Client } from '@sensorium/client'
 import { buildChannels, type PlantChannels } from './plant-channels.ts'
 import { buildMemories, type PlantMemories } from './plant-memories.ts'
@@ -11,7 +11,7 @@ export interface Plant {
   keys: { sensor: string; triage: string }
   /** Publishes one reading; resolves with its id. */
   publish(pump: number, celsius: number, more?: Record<string, unknown>): Promise<string>
-  /** Triage handles what waits for it; too hot a reading becomes a dead letter. */
+  /** Makes Triage handle its deliveries; a reading that is too hot becomes a dead letter. */
   work(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ export async function buildPlant(url: string, adminKey: string): Promise<Plant> 
   const key = async ({ id }: Agent): Promise<string> => (await admin.keys.mint(id, { scopes: [...WORKING] })).key
   const keys = { sensor: await key(sensor), triage: await key(triage) }
   await admin.keys.mint(dispatch.id, { scopes: ['receive', 'admin'] })
-  // An agent says itself what it wants.
+  // An agent creates its interests itself.
   const asTriage = createClient({ url, apiKey: keys.triage })
   const asDispatch = createClient({ url, apiKey: await key(dispatch) })
   await asTriage.interests.create(triage.id, {
@@ -91,7 +91,7 @@ export async function buildPlant(url: string, adminKey: string): Promise<Plant> 
       if (celsius > 101) throw new DeadLetter(`no rule for ${celsius} degrees`)
     })
   await work()
-  // A chain: the reading led to advice, the advice to a visit. And what nobody has taken up yet.
+  // A chain: the reading led to advice, the advice to a visit. Then readings that are not handled yet.
   const cause = await publish(7, 96)
   await publisher.publish({
     id: 'advice-1',
@@ -110,7 +110,7 @@ export async function buildPlant(url: string, adminKey: string): Promise<Plant> 
   return { admin, agents: { sensor, triage, dispatch, archive }, channels, keys, publish, work }
 }
 
-/** For who looks at memories: there are sixty, and finding out what they mean takes more CPU than all the rest. */
+/** For tests of memories: there are sixty, and embedding them takes more CPU than all the rest. */
 export async function buildPlantWithMemories(url: string, adminKey: string): Promise<PlantWithMemories> {
   const plant = await buildPlant(url, adminKey)
   return { ...plant, memories: await buildMemories(createClient({ url, apiKey: plant.keys.triage })) }

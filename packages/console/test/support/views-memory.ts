@@ -14,7 +14,7 @@ export const memoryViews = (memories: PlantMemories): View[] => [
   },
   {
     name: 'memory-search',
-    // Of one type: axe looks at each of fifty results for seconds, and they are all alike.
+    // Of one type only: axe examines each of fifty results for seconds, and they are all alike.
     at: '/memory?q=why%20do%20pumps%20get%20too%20hot&type=semantic',
     ready: (page) => page.getByLabel('Signals').first().waitFor(),
   },

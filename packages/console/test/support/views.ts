@@ -1,12 +1,12 @@
-// Every view of the console with the plant in it, and how one sees that it is there: for axe and for the screenshots.
+// Every view of the console with the plant, and how to tell that it has loaded, for axe and for the screenshots.
 import type { Page } from 'playwright-core'
 import type { PlantWithMemories } from './plant.ts'
 import { memoryViews } from './views-memory.ts'
 
 export interface View {
-  /** As the files of screenshots are called. */
+  /** The file name of its screenshots. */
   name: string
-  /** Below /console. */
+  /** The path below /console. */
   at: string
   ready(page: Page): Promise<unknown>
 }

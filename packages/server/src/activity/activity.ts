@@ -9,12 +9,12 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
-import { addActivity, MINUTES, type Counted, type Counts } from './sql.ts'
+import { addActivity, AGING_MINUTES, type ActivityMetric, type Counts } from './sql.ts'
 
 export interface Activity {
-  count(tenantId: string, what: Counted, amount: number): void
+  count(tenantId: string, what: ActivityMetric, amount: number): void
   /** Like `count`, once the transaction is on disk. */
-  countLater(tx: Db, tenantId: string, what: Counted, amount: number): void
+  countLater(tx: Db, tenantId: string, what: ActivityMetric, amount: number): void
   /** Writes what was counted since the last flush. */
   flush(): Promise<void>
   /** Makes every node write what it counted. Resolves when this node has written. */
@@ -39,7 +39,7 @@ export function makeActivity(store: Store, clock: Clock): Activity {
   let counted = new Map<number, Map<string, Counts>>()
   let flushing: Promise<void> | null = null
 
-  function countAt(minute: number, tenantId: string, what: Counted, amount: number): void {
+  function countAt(minute: number, tenantId: string, what: ActivityMetric, amount: number): void {
     if (amount === 0) return
     let ofMinute = counted.get(minute)
     if (!ofMinute) counted.set(minute, (ofMinute = new Map()))
@@ -61,7 +61,7 @@ export function makeActivity(store: Store, clock: Clock): Activity {
     } catch (error) {
       for (const [minute, ofMinute] of written)
         for (const [tenantId, counts] of ofMinute)
-          for (const [what, amount] of Object.entries(counts)) countAt(minute, tenantId, what as Counted, amount)
+          for (const [what, amount] of Object.entries(counts)) countAt(minute, tenantId, what as ActivityMetric, amount)
       throw error
     }
   }
@@ -85,6 +85,6 @@ export function makeActivity(store: Store, clock: Clock): Activity {
       if (store.isShared) store.notify(CHANNEL, node)
       await flush()
     },
-    prune: () => purge(store, MINUTES, minuteOf(clock.now()) - KEPT_MINUTES),
+    prune: () => purge(store, AGING_MINUTES, minuteOf(clock.now()) - KEPT_MINUTES),
   }
 }

@@ -2,9 +2,9 @@
 import type { Db, Insert } from '../store/db.ts'
 import type { Aging } from '../store/purge.ts'
 
-export const COUNTED = ['events', 'deliveries', 'acknowledgements', 'failures', 'dead_letters'] as const
-export type Counted = (typeof COUNTED)[number]
-export type Counts = Record<Counted, number>
+export const ACTIVITY_METRICS = ['events', 'deliveries', 'acknowledgements', 'failures', 'dead_letters'] as const
+export type ActivityMetric = (typeof ACTIVITY_METRICS)[number]
+export type Counts = Record<ActivityMetric, number>
 
 export interface MinuteRow extends Counts {
   minute: number
@@ -22,24 +22,24 @@ const ADDED: Insert = {
     failures: 'bigint',
     dead_letters: 'bigint',
   },
-  conflict: `on conflict (tenant_id, minute, node) do update set ${COUNTED.map((name) => `${name} = activity_minutes.${name} + excluded.${name}`).join(', ')}`,
+  conflict: `on conflict (tenant_id, minute, node) do update set ${ACTIVITY_METRICS.map((name) => `${name} = activity_minutes.${name} + excluded.${name}`).join(', ')}`,
 }
 
 /** Adds counts to a minute of any number of tenants. Only this node writes these rows. */
 export const addActivity = (db: Db, minute: number, node: string, counts: ReadonlyMap<string, Counts>) =>
   db.insertLater(
     ADDED,
-    [...counts].map(([tenantId, count]) => [tenantId, minute, node, ...COUNTED.map((name) => count[name])]),
+    [...counts].map(([tenantId, count]) => [tenantId, minute, node, ...ACTIVITY_METRICS.map((name) => count[name])]),
   )
 
 /** The counts of a tenant since a minute, over all nodes, oldest first. Locks nothing. */
 export const readMinutes = (db: Db, tenantId: string, since: number) =>
   db.rows<MinuteRow>(
     // Cast because PostgreSQL sums bigint into numeric, which would arrive as a text.
-    `select minute, ${COUNTED.map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', ')}
+    `select minute, ${ACTIVITY_METRICS.map((name) => `cast(sum(${name}) as bigint) as ${name}`).join(', ')}
        from activity_minutes where tenant_id = ? and minute >= ? group by minute order by minute`,
     [tenantId, since],
   )
 
 /** How a purge finds old minutes. */
-export const MINUTES: Aging = { table: 'activity_minutes', key: ['minute', 'node'], age: 'minute' }
+export const AGING_MINUTES: Aging = { table: 'activity_minutes', key: ['minute', 'node'], age: 'minute' }

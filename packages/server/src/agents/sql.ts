@@ -80,7 +80,7 @@ const FIND = `select ${COLUMNS} from agents where tenant_id = ? and id = ?`
 export const findAgent = (db: Db, tenantId: string, id: string) => db.lookUp<AgentRow>(FIND, [tenantId, id])
 
 /** Returns which of the ids are agents of the tenant. */
-export const readStandingAgents = (db: Reads, tenantId: string, ids: string[]) =>
+export const readExistingAgents = (db: Reads, tenantId: string, ids: string[]) =>
   db.rows<{ id: string }>(`select id from agents where tenant_id = ? and ${db.dialect.inList('id')}`, [
     tenantId,
     db.dialect.list(ids),

@@ -10,7 +10,7 @@ import { iso } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
-import { ENTRIES, insertEntry, pageEntries, tenantOf, type AuditQuery } from './sql.ts'
+import { AGING_ENTRIES, insertEntry, pageEntries, tenantOf, type AuditQuery } from './sql.ts'
 
 export interface AuditedCall {
   operation: Operation
@@ -44,7 +44,7 @@ const cut = (value: unknown): unknown =>
  * Whether the call is a dry run, which changes nothing. Only if the operation has such a field: elsewhere it is an
  * unknown field, and ignored.
  */
-const isOnlyTried = ({ operation, body }: AuditedCall): boolean =>
+const isDryRun = ({ operation, body }: AuditedCall): boolean =>
   'dry_run' in (operation.body?.properties ?? {}) && fieldsOf(body)['dry_run'] === true
 
 function detailsOf({ operation, principal, params, body }: AuditedCall): Record<string, unknown> {
@@ -70,7 +70,7 @@ export function makeAudit(makeId: MakeId, now: () => number): Audit {
     tenantOf: async (tx, call) =>
       call.principal.tenantId === '' ? operatorsTenant(tx, call) : call.principal.tenantId,
     async write(tx, call, known, resourceId) {
-      if (isOnlyTried(call)) return
+      if (isDryRun(call)) return
       // A tenant that was made by this call has its log from now on.
       const tenantId = known ?? (await operatorsTenant(tx, call))
       if (tenantId === null) return
@@ -108,4 +108,4 @@ export async function listAudit(
 
 /** Deletes entries that are older than `days` days, and returns how many. */
 export const pruneAudit = (store: Store, now: number, days: number): Promise<number> =>
-  purge(store, ENTRIES, now - days * DAY_MS)
+  purge(store, AGING_ENTRIES, now - days * DAY_MS)

@@ -63,7 +63,7 @@ export async function pageEntries(
 }
 
 /** How a purge finds old entries. */
-export const ENTRIES: Aging = { table: 'audit_entries', key: ['at', 'id'], age: 'at' }
+export const AGING_ENTRIES: Aging = { table: 'audit_entries', key: ['at', 'id'], age: 'at' }
 
 /**
  * Returns the tenant that a slug, a webhook or a connector belongs to, found by a key that is unique over all tenants.

@@ -9,7 +9,7 @@ import type { Db } from '../store/db.ts'
 import { findOrgAdmin } from '../tenants/sql.ts'
 import type { ChannelTools } from './create.ts'
 import { holdChannel, throwIfRefused, requireChannel } from './get.ts'
-import { refuseAdding, refuseCrowding, refuseRemoving, type Participant } from './rules.ts'
+import { refuseAdding, refuseTooManyMembers, refuseRemoving, type Participant } from './rules.ts'
 import {
   countMembers,
   countOwners,
@@ -63,7 +63,7 @@ export async function addMember(
   }
   // The count includes the new member; a refusal rolls the insert back.
   if (channel.type === 'direct')
-    throwIfRefused(channel, refuseCrowding(channel.type, await countMembers(tx, tenantId, channelId)))
+    throwIfRefused(channel, refuseTooManyMembers(channel.type, await countMembers(tx, tenantId, channelId)))
   await recordRoutingChange(tx, tenantId, 'channel', channelId, row.joined_at)
   return shownMember(row)
 }

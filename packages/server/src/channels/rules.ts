@@ -14,7 +14,7 @@ export interface Caller extends Participant {
 }
 
 /** A participant that is, or is to become, a member. */
-export interface Place extends Participant {
+export interface Membership extends Participant {
   role: MemberRole
 }
 
@@ -31,7 +31,7 @@ const powerOf = (caller: Caller): MemberRole | null => (caller.type === 'org_adm
 const isManager = (caller: Caller): boolean => powerOf(caller) === 'owner' || powerOf(caller) === 'admin'
 
 /** An owner may add and remove members of every role, an admin all but owners. */
-const mayDispose = (caller: Caller, role: MemberRole): boolean =>
+const mayManageRole = (caller: Caller, role: MemberRole): boolean =>
   isManager(caller) && (role !== 'owner' || powerOf(caller) === 'owner')
 
 const roleRequired = (message: string): Refusal => ({ rule: 'role_required', message })
@@ -39,8 +39,8 @@ const roleRequired = (message: string): Refusal => ({ rule: 'role_required', mes
 export const maySee = (channel: ChannelType, caller: Caller): boolean =>
   channel === 'open' || caller.type === 'org_admin' || caller.role !== null
 
-export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Place): Refusal | null {
-  if (mayDispose(caller, wanted.role)) return null
+export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Membership): Refusal | null {
+  if (mayManageRole(caller, wanted.role)) return null
   const joins = channel === 'open' && isSame(caller, wanted)
   if (joins && wanted.role === 'member') return null
   if (joins)
@@ -51,8 +51,8 @@ export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Place
 }
 
 /** `owners` is the number of owners of the channel, including one that is to be removed. */
-export function refuseRemoving(caller: Caller, member: Place, owners: number): Refusal | null {
-  if (!isSame(caller, member) && !mayDispose(caller, member.role)) {
+export function refuseRemoving(caller: Caller, member: Membership, owners: number): Refusal | null {
+  if (!isSame(caller, member) && !mayManageRole(caller, member.role)) {
     const text =
       member.role === 'owner'
         ? 'Only an owner removes an owner'
@@ -64,7 +64,7 @@ export function refuseRemoving(caller: Caller, member: Place, owners: number): R
 }
 
 /** `members` is the number of members of the channel, including the new one. */
-export function refuseCrowding(channel: ChannelType, members: number): Refusal | null {
+export function refuseTooManyMembers(channel: ChannelType, members: number): Refusal | null {
   if (channel !== 'direct' || members <= DIRECT_MEMBERS) return null
   return { rule: 'direct_channel_full', message: `A direct channel has at most ${DIRECT_MEMBERS} members` }
 }

@@ -113,7 +113,7 @@ export const findChannel = (db: Db, tenantId: string, id: string) =>
   one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ?`, [tenantId, id])
 
 /** Returns which of the ids are channels of the tenant, with their types. */
-export const readStandingChannels = (db: Reads, tenantId: string, ids: string[]) =>
+export const readExistingChannels = (db: Reads, tenantId: string, ids: string[]) =>
   db.rows<{ id: string; type: ChannelType }>(
     `select id, type from channels where tenant_id = ? and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],

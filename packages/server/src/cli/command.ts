@@ -10,7 +10,7 @@ import type { Input } from '../operations/call.ts'
 import type { Store } from '../store/db.ts'
 
 /** What was typed after the words of a command. */
-export interface Given {
+export interface ParsedInput {
   /** In the order of the usage, including all values of an argument that repeats. */
   args: readonly string[]
   /** The values of options, by name without `--`. */
@@ -27,7 +27,7 @@ export interface CommandResult {
   exitCode?: number
 }
 
-export interface OperatorInvocation extends Given {
+export interface OperatorInvocation extends ParsedInput {
   clock: Clock
   /** Reads the configuration from the environment. Throws if it is invalid. */
   config(): Config
@@ -42,7 +42,7 @@ export interface OperatorInvocation extends Given {
   withStore<T>(work: (store: Store, tools: KeyTools) => Promise<T>): Promise<T>
 }
 
-export interface ClientInvocation extends Given {
+export interface ClientInvocation extends ParsedInput {
   client: Client
   /** The service and the key that the client uses. */
   session: { url: string; key: string; profile: string | null }
@@ -59,7 +59,7 @@ export interface ClientInvocation extends Given {
   signal: AbortSignal
 }
 
-export interface LocalInvocation extends Given {
+export interface LocalInvocation extends ParsedInput {
   env: NodeJS.ProcessEnv
   /** All commands, for those that list them, such as help and completion. */
   sections: readonly Section[]
@@ -138,7 +138,7 @@ export const usageOf = (command: Command): string =>
   `sensorium ${command.usage}${command.options === undefined ? '' : ' [options]'}`
 
 /** The command line is not valid. The sentence says what would be. */
-export class Misused extends Error {
+export class UsageError extends Error {
   readonly expected: string
 
   constructor(sentence: string, expected: string) {

@@ -1,10 +1,10 @@
 // How the command line reports an error: a sentence for a person, the envelope of the HTTP API for a program.
 import { randomBytes } from 'node:crypto'
-import { Interrupted, Misused } from './command.ts'
+import { Interrupted, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { OutputClosed } from './terminal/write-line.ts'
 
-export interface Told {
+export interface ErrorReport {
   sentence: string
   envelope: { error: { code: string; message: string; request_id: string; details: Readonly<Record<string, unknown>> } }
   exitCode: number
@@ -14,10 +14,10 @@ export interface Told {
 export const newRequestId = (): string => `req_${randomBytes(10).toString('hex')}`
 
 /** Describes errors that any command may meet. Returns null for errors that the kind of command describes itself. */
-export function toldByAll(error: unknown, argv: readonly string[]): Told | null {
-  if (error instanceof OutputClosed) return { ...toldPlainly(error), exitCode: EXIT.outputClosed }
-  if (error instanceof Interrupted) return { ...toldPlainly(error), exitCode: EXIT.interrupted }
-  if (!(error instanceof Misused)) return null
+export function reportCommon(error: unknown, argv: readonly string[]): ErrorReport | null {
+  if (error instanceof OutputClosed) return { ...reportUnexpected(error), exitCode: EXIT.outputClosed }
+  if (error instanceof Interrupted) return { ...reportUnexpected(error), exitCode: EXIT.interrupted }
+  if (!(error instanceof UsageError)) return null
   const details = { field: 'command', value: argv.join(' '), expected: error.expected, example: 'sensorium help' }
   return {
     sentence: error.message,
@@ -29,7 +29,7 @@ export function toldByAll(error: unknown, argv: readonly string[]): Told | null 
 }
 
 /** Describes an unexpected error. Unlike a caller of the service, the user of a command may see what went wrong. */
-export function toldPlainly(error: unknown): Told {
+export function reportUnexpected(error: unknown): ErrorReport {
   const message = error instanceof Error ? error.message : String(error)
   return {
     sentence: message,

@@ -1,12 +1,12 @@
 // Parses the command line with commander: commands by their words, with their arguments and options.
 import { Command as Program, CommanderError, Option } from 'commander'
-import { argumentsOf, Misused, optionsOf, usageOf, wordsOf, type Command, type Given } from './command.ts'
+import { argumentsOf, UsageError, optionsOf, usageOf, wordsOf, type Command, type ParsedInput } from './command.ts'
 import { nearest } from './nearest.ts'
 import { unknownCommand } from './unknown-command.ts'
 
 export interface Parsed {
   command: Command
-  given: Given
+  input: ParsedInput
 }
 
 /** Keeps commander from printing and from ending the process. */
@@ -17,7 +17,7 @@ const quiet = (program: Program): Program =>
     .helpOption(false)
     .configureOutput({ outputError: () => {} })
 
-function givenOf(program: Program): Given {
+function inputOf(program: Program): ParsedInput {
   const values = program.opts<Record<string, string | boolean | undefined>>()
   const options: Record<string, string | undefined> = {}
   const flags = new Set<string>()
@@ -30,19 +30,19 @@ function givenOf(program: Program): Given {
 }
 
 /** Describes what commander found wrong, with the usage of the command. */
-function misused(error: CommanderError, command: Command, argv: readonly string[]): Misused {
+function usageErrorOf(error: CommanderError, command: Command, argv: readonly string[]): UsageError {
   const usage = `Usage: ${usageOf(command)}`
   if (error.code === 'commander.unknownOption') {
     const names = Object.keys(optionsOf(command)).map((option) => option.split(' ')[0]!)
     const wrong = /'(-[^']*)'/.exec(error.message)?.[1] ?? argv.find((word) => word.startsWith('-')) ?? ''
     const meant = nearest(wrong, names)
-    return new Misused(
+    return new UsageError(
       `There is no option ${wrong}.${meant === null ? '' : ` Did you mean ${meant}?`}\n${usage}`,
       usage,
     )
   }
   const sentence = error.message.replace(/^error: /, '')
-  return new Misused(`${usage}\n${sentence[0]!.toUpperCase()}${sentence.slice(1)}`, usage)
+  return new UsageError(`${usage}\n${sentence[0]!.toUpperCase()}${sentence.slice(1)}`, usage)
 }
 
 export function parse(argv: readonly string[], commands: readonly Command[]): Parsed {
@@ -74,7 +74,7 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
     for (const argument of argumentsOf(command)) program.argument(argument)
     for (const [flags, what] of Object.entries(optionsOf(command))) program.addOption(new Option(flags, what))
     program.action(() => {
-      parsed = { command, given: givenOf(program) }
+      parsed = { command, input: inputOf(program) }
     })
     parent.addCommand(program)
   }
@@ -84,7 +84,7 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     const command = find(argv, commands)
-    throw command === undefined ? new Misused(error.message, 'a command') : misused(error, command, argv)
+    throw command === undefined ? new UsageError(error.message, 'a command') : usageErrorOf(error, command, argv)
   }
   return parsed!
 }

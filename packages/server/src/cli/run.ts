@@ -1,13 +1,13 @@
 // Finds the command that the words name, loads what it needs, and prints its result.
-import { wordsOf, type Command, type Given, type CommandResult } from './command.ts'
+import { wordsOf, type Command, type ParsedInput, type CommandResult } from './command.ts'
 import { commands, sections } from './commands.ts'
 import { EXIT } from './exit-codes.ts'
-import { toldByAll, toldPlainly, type Told } from './fail.ts'
+import { reportCommon, reportUnexpected, type ErrorReport } from './fail.ts'
 import { cleanJson } from './terminal/clean.ts'
 import { errorScreen, paint } from './terminal/screen.ts'
 
 /** The environment of a command: the process, or a test. */
-export interface Surroundings {
+export interface CommandEnvironment {
   env: NodeJS.ProcessEnv
   /** Prints a line on standard output; resolves once it is written. `warn` prints one on standard error. */
   print(line: string): unknown
@@ -33,10 +33,10 @@ function spelledOut(line: readonly string[]): string[] {
 /** Runs a command. Each kind of command has its own tools. */
 async function carryOut(
   command: Command,
-  given: Given,
+  input: ParsedInput,
   print: (result: CommandResult) => Promise<void>,
   write: (line: string) => Promise<void>,
-  { env, warn, serve, interrupted }: Surroundings,
+  { env, warn, serve, interrupted }: CommandEnvironment,
 ): Promise<CommandResult> {
   switch (command.kind) {
     case 'service':
@@ -44,40 +44,40 @@ async function carryOut(
       return { json: undefined, text: '' }
     case 'operator': {
       const { operatorInvocation } = await import('./operator/invocation.ts')
-      return (await command.load()).run(operatorInvocation(given, env))
+      return (await command.load()).run(operatorInvocation(input, env))
     }
     case 'client': {
       const { clientInvocation } = await import('./client/invocation.ts')
-      return (await command.load()).run(clientInvocation(given, { env, print, write, warn, signal: interrupted() }))
+      return (await command.load()).run(clientInvocation(input, { env, print, write, warn, signal: interrupted() }))
     }
     case 'local':
-      return (await command.load()).run({ ...given, env, sections })
+      return (await command.load()).run({ ...input, env, sections })
   }
 }
 
-async function toldBy({ kind }: Command, error: unknown, argv: readonly string[]): Promise<Told> {
-  const general = toldByAll(error, argv) ?? (kind === 'service' ? toldPlainly(error) : null)
+async function reportOf({ kind }: Command, error: unknown, argv: readonly string[]): Promise<ErrorReport> {
+  const general = reportCommon(error, argv) ?? (kind === 'service' ? reportUnexpected(error) : null)
   if (general !== null) return general
-  const { told } = kind === 'operator' ? await import('./operator/fail.ts') : await import('./client/fail.ts')
-  return told(error)
+  const { reportError } = kind === 'operator' ? await import('./operator/fail.ts') : await import('./client/fail.ts')
+  return reportError(error)
 }
 
 /** Resolves with the exit code, or with null if the process has become the service and keeps running. */
-export async function runCommand(words: readonly string[], around: Surroundings): Promise<number | null> {
+export async function runCommand(words: readonly string[], environment: CommandEnvironment): Promise<number | null> {
   const json = words.includes('--json')
   /** `--json` may be anywhere in the line. */
   const argv = words.filter((word) => word !== '--json')
 
-  const write = async (line: string): Promise<void> => void (await around.print(line))
+  const write = async (line: string): Promise<void> => void (await environment.print(line))
   const print = async ({ json: value, text }: CommandResult): Promise<void> => {
     if (json && value !== undefined) await write(cleanJson(value))
     else if (!json && text !== '') await write(text)
   }
-  const fail = async ({ sentence, envelope, exitCode }: Told): Promise<number> => {
+  const fail = async ({ sentence, envelope, exitCode }: ErrorReport): Promise<number> => {
     if (exitCode === EXIT.outputClosed) return exitCode
     // With --json, errors go to standard output too: a program reads one place, whatever the outcome.
-    if (json) await write(cleanJson(envelope)).catch(() => around.warn(sentence))
-    else around.warn(paint('red', sentence, errorScreen))
+    if (json) await write(cleanJson(envelope)).catch(() => environment.warn(sentence))
+    else environment.warn(paint('red', sentence, errorScreen))
     return exitCode
   }
 
@@ -86,13 +86,15 @@ export async function runCommand(words: readonly string[], around: Surroundings)
     const { parse } = await import('./program.ts')
     const parsed = parse(spelledOut(argv), commands)
     command = parsed.command
-    const result = await carryOut(command, parsed.given, print, write, around)
+    const result = await carryOut(command, parsed.input, print, write, environment)
     if (command.kind === 'service') return null
     await print(result)
     return result.exitCode ?? EXIT.ok
   } catch (error) {
     return fail(
-      command === undefined ? (toldByAll(error, argv) ?? toldPlainly(error)) : await toldBy(command, error, argv),
+      command === undefined
+        ? (reportCommon(error, argv) ?? reportUnexpected(error))
+        : await reportOf(command, error, argv),
     )
   }
 }

@@ -1,5 +1,5 @@
 // The error for an unknown or incomplete command, with what may have been meant.
-import { Misused, usageOf, wordsOf, type Command } from './command.ts'
+import { UsageError, usageOf, wordsOf, type Command } from './command.ts'
 import { nearest } from './nearest.ts'
 
 /** Returns a sentence with the command that was probably meant, or an empty text if none is near. */
@@ -10,16 +10,16 @@ function suggestion(words: readonly string[], commands: readonly Command[]): str
   return meant === null ? '' : ` Did you mean \`sensorium ${meant}\`?`
 }
 
-export function unknownCommand(words: readonly string[], commands: readonly Command[]): Misused {
-  if (words.length === 0) return new Misused('Name a command first. `sensorium help` lists them.', 'a command')
+export function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
+  if (words.length === 0) return new UsageError('Name a command first. `sensorium help` lists them.', 'a command')
   const near = commands.filter((one) => wordsOf(one)[0] === words[0])
   if (near.length === 0)
-    return new Misused(
+    return new UsageError(
       `There is no command ${words.join(' ')}.${suggestion(words, commands)} \`sensorium help\` lists them.`,
       'a command',
     )
   const known = near.map((one) => `  ${usageOf(one)}`).join('\n')
   const meant =
     words.length > 1 ? `There is no command ${words.slice(0, 2).join(' ')}.${suggestion(words, commands)} ` : ''
-  return new Misused(`${meant}Which one?\n${known}`, near.map(usageOf).join(' or '))
+  return new UsageError(`${meant}Which one?\n${known}`, near.map(usageOf).join(' or '))
 }

@@ -14,7 +14,7 @@ type Acknowledge = (mailbox: Mailbox, ids: readonly string[]) => Promise<number>
 
 const MOST_IDS = 1_000
 /** While a group is under way, another begins when this many acknowledgements wait, or one has waited this long. */
-const BESIDE = { worth: 16, patienceMs: 4 }
+const WHILE_BUSY = { minWaiting: 16, maxWaitMs: 4 }
 
 export function makeAcknowledge(store: Store, tools: SettleTools, now: () => number): Acknowledge {
   const alone: Acknowledge = (mailbox, ids) => store.tx((tx) => acknowledge(tx, tools, mailbox, ids, now()))
@@ -46,12 +46,12 @@ export function makeAcknowledge(store: Store, tools: SettleTools, now: () => num
     run,
     // A single writer runs transactions one after the other anyway: a group is what arrived before its turn.
     lanes: store.writers,
-    ...(store.writers === 1 ? {} : { beside: BESIDE }),
-    whose: ofMailbox,
+    ...(store.writers === 1 ? {} : { whileBusy: WHILE_BUSY }),
+    ownerOf: ofMailbox,
     apart: store.isShared,
     maxWeight: () => MOST_IDS,
     weigh: ({ ids }) => ids.length,
-    gather: store.alongside,
+    gather: store.withNextGroup,
   })
   return (mailbox, ids) => batches.add({ mailbox, ids })
 }

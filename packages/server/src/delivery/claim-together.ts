@@ -35,16 +35,16 @@ export interface Leased {
 export type ClaimTogether = (poll: MailboxPoll) => Promise<Leased>
 
 /** Losing a lease to a power cut does no harm: the delivery comes again, with the same attempt number. */
-export const FORGETTABLE = { mayBeLost: true }
-const forgettableOf = ({ mailbox }: MailboxPoll): TxOptions => ({
-  ...FORGETTABLE,
+export const MAY_BE_LOST = { mayBeLost: true }
+const txOptionsOf = ({ mailbox }: MailboxPoll): TxOptions => ({
+  ...MAY_BE_LOST,
   caller: { tenantId: mailbox.tenantId, id: mailbox.recipientId },
 })
 const MOST_POLLS = 64
-const NOBODY_SLEEPS = (): void => {}
+const NO_WAKE = (): void => {}
 
 /** Wraps a statement whose result is needed only after its transaction: on PostgreSQL the commit goes out with it. */
-export function unawaited<T>(result: Promise<T>): () => Promise<T> {
+export function resultAfterCommit<T>(result: Promise<T>): () => Promise<T> {
   result.catch(() => {}) // then the commit fails too, with the reason
   return () => result
 }
@@ -63,11 +63,11 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
     const now = clock.now()
     const until = now + policy.visibilityTimeoutMs
     if (isNoted) notePoll(tx, mailbox, now)
-    const leased = unawaited(claimRows(tx, mailbox, limit, until, now, policy.maxAttempts))
+    const leased = resultAfterCommit(claimRows(tx, mailbox, limit, until, now, policy.maxAttempts))
     return async () => ({ rows: await leased(), until })
   }
 
-  const alone: ClaimTogether = async (poll) => (await store.tx(async (tx) => begin(tx, poll), forgettableOf(poll)))()
+  const alone: ClaimTogether = async (poll) => (await store.tx(async (tx) => begin(tx, poll), txOptionsOf(poll)))()
 
   async function aloneOffered(poll: MailboxPoll): Promise<Leased> {
     let offer: Offer | null = null
@@ -75,9 +75,9 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
       const leased = await store.tx(async (tx) => {
         const taken = await begin(tx, poll)()
         const room = poll.limit - taken.rows.length
-        if (room > 0) offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
+        if (room > 0) offer = handover.offer(poll.mailbox, room, NO_WAKE)
         return taken
-      }, forgettableOf(poll))
+      }, txOptionsOf(poll))
       const handed = await (offer as Offer | null)?.end()
       return handed ? withHanded(leased, handed) : leased
     } catch (error) {
@@ -92,7 +92,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
     if (polls.length === 1 || store.isSharded) return polls.map(alone)
     const sorted = polls.toSorted(inOrder)
     try {
-      const leases = await store.tx(async (tx) => sorted.map((poll) => begin(tx, poll)), FORGETTABLE)
+      const leases = await store.tx(async (tx) => sorted.map((poll) => begin(tx, poll)), MAY_BE_LOST)
       return polls.map((poll) => leases[sorted.indexOf(poll)]!())
     } catch (error) {
       // A failure of one claim does not fail the others.
@@ -109,7 +109,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
   return async (poll) => {
     const room = Math.floor(poll.limit / 2)
     if (room === 0) return batches.add(poll)
-    const offer = handover.offer(poll.mailbox, room, NOBODY_SLEEPS)
+    const offer = handover.offer(poll.mailbox, room, NO_WAKE)
     const [claimed] = await Promise.allSettled([batches.add(poll)])
     const handed = await offer.end()
     const leased = claimed.status === 'fulfilled' ? claimed.value : null

@@ -8,7 +8,7 @@
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Db, Store } from '../store/db.ts'
-import { FORGETTABLE, makeClaimTogether, unawaited } from './claim-together.ts'
+import { makeClaimTogether, MAY_BE_LOST, resultAfterCommit } from './claim-together.ts'
 import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
@@ -129,7 +129,7 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
   const notes = makePollNotes()
   const putBack = makePutBack(store, wakeups)
   const claimTogether = makeClaimTogether(store, clock, handover, putBack)
-  wakeups.watch(notes.stirred)
+  wakeups.watch(notes.changed)
 
   function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]> {
     let lapsed = 0
@@ -144,13 +144,13 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
     const mustLook = look === 'needed' || (look === 'unless_known' && !last.more)
     if (mustLook && !(await isSomethingDue(store, mailbox, now))) {
       // The poll does not wait for its note. A note that fails is written with the next poll that finds something.
-      if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), FORGETTABLE).catch(() => {})
+      if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), MAY_BE_LOST).catch(() => {})
       return []
     }
-    const { stirs } = last
+    const { changes } = last
     const policy = policyOf(mailbox.tenantId)
     const { rows, until } = await claimTogether({ mailbox, limit, policy, isNoted: note })
-    if (rows.length < limit) notes.tookAll(last, stirs, until, clock.elapsed())
+    if (rows.length < limit) notes.tookAll(last, changes, until, clock.elapsed())
     else last.more = true
     return handOut(mailbox, rows, until)
   }
@@ -170,7 +170,8 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
             mailbox,
             admitted,
             until,
-            leased: admitted === null ? NOTHING : unawaited(claimRows(tx, mailbox, limit, until, now, maxAttempts)),
+            leased:
+              admitted === null ? NOTHING : resultAfterCommit(claimRows(tx, mailbox, limit, until, now, maxAttempts)),
           }
         }),
       )

@@ -5,7 +5,7 @@ import { notFound } from '../kernel/failure.ts'
 import { one, type Db, type Value } from '../store/db.ts'
 import { findDeadLetters, isFiltering, type DeadLetterFilter, type DeadLetterScope } from './find-dead-letters.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
-import { MINE, type Mailbox } from './sql.ts'
+import { RECIPIENT_IS, type Mailbox } from './sql.ts'
 import { IS_DEAD } from './standing.ts'
 
 export type { DeadLetterScope } from './find-dead-letters.ts'
@@ -94,7 +94,7 @@ export async function lockDeadLetter(
   id: string,
 ): Promise<{ mailbox: Mailbox; eventId: string; matched: string }> {
   const { tenantId, recipientId } = scope
-  const mine = recipientId === null ? { sql: '', values: [] } : { sql: ` and ${MINE}`, values: [recipientId] }
+  const mine = recipientId === null ? { sql: '', values: [] } : { sql: ` and ${RECIPIENT_IS}`, values: [recipientId] }
   const row = isId('delivery', id)
     ? await one<{ recipient_id: string; event_id: string; matched: string }>(
         tx,
@@ -124,7 +124,7 @@ export const lockDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
   )
 
 /** The priority, enrichment and matches that today's routing gives a dead letter. */
-export interface Fresh {
+export interface CurrentRouting {
   priority: number
   enrichment: string
   matched: string
@@ -134,13 +134,13 @@ export interface Fresh {
 export async function reviveMany(
   tx: Db,
   tenantId: string,
-  letters: readonly (readonly [LockedDeadLetter, Fresh | null])[],
+  letters: readonly (readonly [LockedDeadLetter, CurrentRouting | null])[],
 ): Promise<void> {
-  const alike = Map.groupBy(letters, ([, fresh]) => JSON.stringify(fresh))
+  const alike = Map.groupBy(letters, ([, current]) => JSON.stringify(current))
   for (const group of alike.values()) {
-    const fresh = group[0]![1]
+    const current = group[0]![1]
     await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD}`, [
-      ...freshValues(fresh),
+      ...routingValues(current),
       tenantId,
       tx.dialect.list(group.map(([{ id }]) => id)),
     ])
@@ -157,21 +157,21 @@ export const deleteDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
 // Due at once, no attempt yet.
 const REVIVED = `state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
             dlq_reason = null, enriched = null, lapsed = 0, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)`
-const freshValues = (fresh: Fresh | null): Value[] => [
-  fresh?.priority ?? null,
-  fresh?.enrichment ?? null,
-  fresh?.matched ?? null,
+const routingValues = (current: CurrentRouting | null): Value[] => [
+  current?.priority ?? null,
+  current?.enrichment ?? null,
+  current?.matched ?? null,
 ]
 
-/** Starts a dead letter over: due at once, no attempt yet. `fresh` is what applies today; null keeps the old values. */
+/** Starts a dead letter over: due at once, no attempt yet. `current` is what applies today; null keeps the old. */
 export async function revive(
   tx: Db,
   { tenantId, recipientId }: Mailbox,
   id: string,
-  fresh: Fresh | null,
+  current: CurrentRouting | null,
 ): Promise<void> {
-  await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${MINE} and id = ? and ${IS_DEAD}`, [
-    ...freshValues(fresh),
+  await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${RECIPIENT_IS} and id = ? and ${IS_DEAD}`, [
+    ...routingValues(current),
     tenantId,
     recipientId,
     id,

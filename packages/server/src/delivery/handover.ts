@@ -25,7 +25,7 @@ export interface Offer {
   end(): HandedOver | null | Promise<HandedOver | null>
 }
 
-export interface Handing {
+export interface PendingHandover {
   /** `leased` are the deliveries that waiting polls take, `ready` are all others. */
   leased: LeasedDeliveryRow[]
   ready: readonly NewDelivery[]
@@ -34,15 +34,15 @@ export interface Handing {
 }
 
 export interface Handover {
-  /** Offers a sleeping poll; `stir` ends its sleep. */
-  offer(mailbox: Mailbox, limit: number, stir: () => void): Offer
+  /** Offers a sleeping poll; `wake` ends its sleep. */
+  offer(mailbox: Mailbox, limit: number, wake: () => void): Offer
   /** Finds waiting polls for these deliveries. Deliveries to paused agents are not handed over. */
-  take(deliveries: readonly NewDelivery[], now: number, isPaused: (delivery: NewDelivery) => boolean): Handing
+  take(deliveries: readonly NewDelivery[], now: number, isPaused: (delivery: NewDelivery) => boolean): PendingHandover
 }
 
 interface Waiting {
   limit: number
-  stir(): void
+  wake(): void
   taken: PromiseWithResolvers<HandedOver | null> | null
 }
 
@@ -73,8 +73,8 @@ export function makeHandover(policyOf: PolicyOf): Handover {
   }
 
   return {
-    offer({ recipientId }, limit, stir) {
-      const poll: Waiting = { limit, stir, taken: null }
+    offer({ recipientId }, limit, wake) {
+      const poll: Waiting = { limit, wake, taken: null }
       const polls = waiting.get(recipientId)
       if (polls) polls.add(poll)
       else waiting.set(recipientId, new Set([poll]))
@@ -111,7 +111,7 @@ export function makeHandover(policyOf: PolicyOf): Handover {
         settle(isCommitted) {
           for (const { poll, rows } of handed) {
             poll.taken!.resolve(isCommitted ? { rows: rows.map(claimed), until: rows[0]!.due_at } : null)
-            poll.stir()
+            poll.wake()
           }
         },
       }

@@ -15,8 +15,8 @@ interface PollNote {
   outlookUntil: number
   /** When a lease or a wait in the mailbox ends and something becomes due without a new delivery. */
   due: number | null
-  /** How often the mailbox was stirred. */
-  stirs: number
+  /** How often the mailbox has changed. */
+  changes: number
 }
 
 export interface PollNotes {
@@ -25,24 +25,24 @@ export interface PollNotes {
   lastPoll(mailbox: Mailbox): number | null
   /** A look found nothing due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
-  /** A claim that began when the mailbox had `stirs` stirs has leased all that was due, until `until`. */
-  tookAll(note: PollNote, stirs: number, until: number, elapsed: number): void
+  /** A claim that began when the mailbox had changed `changes` times has leased all that was due, until `until`. */
+  tookAll(note: PollNote, changes: number, until: number, elapsed: number): void
   /** A delivery in the mailbox is leased until `until`. */
   leased(mailbox: Mailbox, until: number): void
   /** Returns null unless a look would find nothing; then it returns when something becomes due. */
   knownEmpty(mailbox: Mailbox, elapsed: number, now: number): { due: number | null } | null
   /** Something may have come into these mailboxes, or any if null. `isAdded`: it has, and nothing else changed. */
-  stirred(recipientIds: readonly string[] | null, isAdded: boolean): void
+  changed(recipientIds: readonly string[] | null, isAdded: boolean): void
 }
 
 const NOTE_EVERY_MS = 1_000
 const BELIEVED_MS = 500
 const MAX_NOTED = 100_000
 
-const NOTHING_KNOWN = { more: false, emptyUntil: 0, outlookUntil: 0, due: null, stirs: 0 }
+const NOTHING_KNOWN = { more: false, emptyUntil: 0, outlookUntil: 0, due: null, changes: 0 }
 
-function stir(note: PollNote, isAdded: boolean): void {
-  note.stirs++
+function noteChange(note: PollNote, isAdded: boolean): void {
+  note.changes++
   note.emptyUntil = 0
   if (isAdded) note.more = true
   else note.outlookUntil = 0
@@ -75,9 +75,9 @@ export function makePollNotes(): PollNotes {
       note.due = due
       note.more = false
     },
-    tookAll(note, stirs, until, elapsed) {
+    tookAll(note, changes, until, elapsed) {
       // What has come since may have been too late for the claim.
-      if (note.stirs !== stirs) return
+      if (note.changes !== changes) return
       note.more = false
       if (elapsed >= note.outlookUntil) return
       leasedUntil(note, until)
@@ -91,11 +91,11 @@ export function makePollNotes(): PollNotes {
       const note = notes.get(recipientId)
       return note && elapsed < note.emptyUntil && (note.due === null || now < note.due) ? { due: note.due } : null
     },
-    stirred(recipientIds, isAdded) {
-      if (recipientIds === null) for (const note of notes.values()) stir(note, false)
+    changed(recipientIds, isAdded) {
+      if (recipientIds === null) for (const note of notes.values()) noteChange(note, false)
       for (const recipientId of recipientIds ?? []) {
         const note = notes.get(recipientId)
-        if (note) stir(note, isAdded)
+        if (note) noteChange(note, isAdded)
       }
     },
   }

@@ -5,7 +5,7 @@ import { nextTurn } from '../kernel/step-turns.ts'
 import { one, type Db } from '../store/db.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { openIn, type Mailbox } from './sql.ts'
-import { SHOWN, STANDING, type Standing } from './standing.ts'
+import { PUBLIC_STATE, STANDING, type Standing } from './standing.ts'
 
 export interface QueueHealth {
   pending: number
@@ -28,7 +28,7 @@ export async function queueHealth(
     `select standing, count(*) as n, min(created_at) as oldest from ${openIn(`created_at, ${STANDING} as standing`)} group by standing`,
     [now, ...box],
   )
-  const shown = (as: string) => open.filter(({ standing }) => SHOWN[standing] === as)
+  const shown = (as: string) => open.filter(({ standing }) => PUBLIC_STATE[standing] === as)
   const count = (as: string): number => shown(as).reduce((sum, { n }) => sum + n, 0)
   const dead = await one<{ n: number }>(
     db,

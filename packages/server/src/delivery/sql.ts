@@ -2,7 +2,7 @@
 //
 // `deliveries` holds the open deliveries and the dead letters; acknowledged ones move to `acknowledged_deliveries`.
 // standing.ts defines what a delivery is at a moment.
-import type { Whose } from '../kernel/batches.ts'
+import type { Owner } from '../kernel/batches.ts'
 import { one, statement, type Db, type Insert, type Move, type Value } from '../store/db.ts'
 import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
@@ -14,14 +14,14 @@ export interface Mailbox {
 }
 
 /** How waiting requests take turns: by the tenant of the mailbox, and within it by recipient. */
-export const ofMailbox = ({ mailbox }: { mailbox: Mailbox }): Whose => ({
+export const ofMailbox = ({ mailbox }: { mailbox: Mailbox }): Owner => ({
   tenantId: mailbox.tenantId,
   senderId: mailbox.recipientId,
 })
 
 // Deliveries that are named are found by their ids. The recipient is then compared in the rows found, by an expression
 // that no index matches: given the choice, PostgreSQL may scan the whole mailbox for the ids instead.
-export const MINE = "recipient_id || '' = ?"
+export const RECIPIENT_IS = "recipient_id || '' = ?"
 /**
  * All open deliveries of a mailbox. Parameters: tenant and recipient. Only the index of the mailbox has this order, so
  * neither engine searches all deliveries of the tenant for a mailbox. The tenant is a plain condition, so that a store
@@ -100,7 +100,7 @@ export const insertLeasedDeliveries = (db: Db, rows: readonly LeasedDeliveryRow[
 export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
   db.run(
     `update deliveries set state = 'ready', attempts = 0, first_attempt_at = null, due_at = null, wake_at = null
-      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased' and leases = 1`,
+      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and state = 'leased' and leases = 1`,
     [tenantId, recipientId, db.dialect.list(ids)],
   )
 
@@ -213,11 +213,13 @@ const ACKNOWLEDGED: Move = {
   },
 }
 
-const OPEN_AND_MINE = statement(({ inList }) => `tenant_id = ? and ${MINE} and ${inList('id')} and ${IS_OPEN}`)
+const OPEN_OF_RECIPIENT = statement(
+  ({ inList }) => `tenant_id = ? and ${RECIPIENT_IS} and ${inList('id')} and ${IS_OPEN}`,
+)
 
 /** Acknowledges the open deliveries and returns how many. An exhausted delivery is a dead letter, written or not. */
 export const acknowledgeRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
-  db.move(ACKNOWLEDGED, [now], OPEN_AND_MINE(db), [tenantId, recipientId, db.dialect.list(ids), now])
+  db.move(ACKNOWLEDGED, [now], OPEN_OF_RECIPIENT(db), [tenantId, recipientId, db.dialect.list(ids), now])
 
 export interface TimedRow extends Attempted {
   tenant_id: string
@@ -268,7 +270,7 @@ export const tenantsWithLapsed = async (db: Db, now: number, limit: number): Pro
 /** Returns those of the given deliveries whose leases still run, locked until the transaction ends. */
 export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], now: number) =>
   db.rows<TimedRow>(
-    `select ${TIMED} from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_LEASED}
+    `select ${TIMED} from deliveries where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and ${IS_LEASED}
       order by id ${db.dialect.forUpdate}`,
     [tenantId, recipientId, db.dialect.list(ids), now],
   )
@@ -276,7 +278,7 @@ export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
 export const setReady = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], lastError: string | null) =>
   db.run(
     `update deliveries set state = 'ready', due_at = null, wake_at = null, last_error = coalesce(?, last_error)
-      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')}`,
+      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')}`,
     [lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
@@ -289,14 +291,14 @@ export const setWaiting = (
 ) =>
   db.run(
     `update deliveries set state = 'waiting', due_at = ?, wake_at = ?, last_error = coalesce(?, last_error)
-      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')}`,
+      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')}`,
     [dueAt, dueAt, lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
 export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, reason: string, now: number) =>
   db.run(
     `update deliveries set state = 'dead_lettered', due_at = null, wake_at = null, dead_lettered_at = ?, dlq_reason = ?
-      where tenant_id = ? and ${MINE} and id = ?`,
+      where tenant_id = ? and ${RECIPIENT_IS} and id = ?`,
     [now, reason, tenantId, recipientId, id],
   )
 
@@ -304,7 +306,7 @@ export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, 
 export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number, now: number) =>
   db.run(
     `update deliveries set due_at = ?, wake_at = case when wake_at is not null then cast(? as bigint) end
-      where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and ${IS_LEASED}`,
+      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and ${IS_LEASED}`,
     [until, until, tenantId, recipientId, db.dialect.list(ids), now],
   )
 

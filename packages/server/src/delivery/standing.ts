@@ -31,7 +31,7 @@ export function standingOf({ state, due_at, wake_at }: StandingRow, now: number)
 }
 
 /** The standing as the API shows it. */
-export const SHOWN = {
+export const PUBLIC_STATE = {
   ready: 'pending',
   waiting: 'pending',
   leased: 'leased',

@@ -54,7 +54,7 @@ export function makeWaiting({
       const since = clock.now()
       try {
         const empty = look === 'skipped' ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
-        const found = empty ? noPoll(mailbox) : await take(mailbox, limit, look)
+        const found = empty ? noteOnly(mailbox) : await take(mailbox, limit, look)
         const left = deadline - clock.elapsed()
         // The client is gone: its leases would keep the deliveries from the next poll until they lapse.
         if (found.length > 0 && gone.aborted) {
@@ -79,7 +79,7 @@ export function makeWaiting({
   }
 
   /** Notes a poll that does not have to look. */
-  function noPoll(mailbox: Mailbox): ClaimedDelivery[] {
+  function noteOnly(mailbox: Mailbox): ClaimedDelivery[] {
     const now = clock.now()
     if (notes.notice(mailbox, now).write)
       store.tx(async (tx) => notePoll(tx, mailbox, now), { mayBeLost: true }).catch(() => {})

@@ -3,7 +3,7 @@ import { ERRORS } from '@sensorium/contract'
 import { escapeHtml, firstSentence, prose } from './html.ts'
 import { curlOf, sdkOf } from './samples.ts'
 import { fieldTable, schemaTable, type Field } from './schema-table.ts'
-import { operationsOf, parametersOf, type Shown, type Spec, type SpecOperation } from './spec.ts'
+import { operationsOf, parametersOf, type ListedOperation, type Spec, type SpecOperation } from './spec.ts'
 
 const code = (title: string, text: string): string =>
   `<figure><figcaption>${title}</figcaption><pre><code>${escapeHtml(text)}</code></pre></figure>`
@@ -33,7 +33,7 @@ function errors(operation: SpecOperation): string {
   return `<div class="scroll"><table class="errors">${rows.join('')}</table></div>`
 }
 
-function tryIt({ method, path, operation }: Shown, spec: Spec): string {
+function tryIt({ method, path, operation }: ListedOperation, spec: Spec): string {
   const inputs = parametersOf(operation, spec)
     .filter((parameter) => parameter.in !== 'header')
     .map(
@@ -51,15 +51,15 @@ function tryIt({ method, path, operation }: Shown, spec: Spec): string {
   return `<form class="try" data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}"><h4>Try it</h4>${token}${inputs.join('')}${text}<button>Send ${method.toUpperCase()}</button><output></output></form>`
 }
 
-function section(shown: Shown, spec: Spec): string {
-  const { method, path, operation } = shown
+function section(listed: ListedOperation, spec: Spec): string {
+  const { method, path, operation } = listed
   const parameters: Field[] = parametersOf(operation, spec).map(({ name, schema, required, description }) => ({
     name,
     required,
     schema: { ...schema, ...(description ? { description } : {}) },
   }))
   const bodies = Object.entries(operation.requestBody?.content ?? {})
-  const sdk = sdkOf(shown, spec)
+  const sdk = sdkOf(listed, spec)
   const examples = Object.entries(operation.responses).flatMap(([status, { content }]) =>
     Object.values(content ?? {})
       .filter(({ example }) => example !== undefined)
@@ -72,7 +72,7 @@ function section(shown: Shown, spec: Spec): string {
 ${parameters.length > 0 ? `<h4>Parameters</h4>${fieldTable(parameters)}` : ''}
 ${bodies.length > 0 ? `<h4>Body <small>${bodies.map(([type]) => escapeHtml(type)).join(', ')}</small></h4>${schemaTable(bodies[0]![1].schema, spec)}` : ''}
 ${responses(operation, spec)}<h4>Errors</h4>${errors(operation)}</div>
-<div class="samples">${code('curl', curlOf(shown, spec))}${sdk === null ? '' : code('TypeScript', sdk)}${examples.join('')}${tryIt(shown, spec)}</div></div></details>`
+<div class="samples">${code('curl', curlOf(listed, spec))}${sdk === null ? '' : code('TypeScript', sdk)}${examples.join('')}${tryIt(listed, spec)}</div></div></details>`
 }
 
 const errorTable = (): string =>
@@ -89,7 +89,7 @@ export function reference(spec: Spec): string {
   const all = operationsOf(spec)
   const groups = spec.tags.map(({ name, description }) => {
     const own = all.filter(({ operation }) => operation.tags[0] === name)
-    return `<section><h3 id="${tagAnchor(name)}">${escapeHtml(name)}</h3><p>${prose(description)}</p>${own.map((shown) => section(shown, spec)).join('')}</section>`
+    return `<section><h3 id="${tagAnchor(name)}">${escapeHtml(name)}</h3><p>${prose(description)}</p>${own.map((listed) => section(listed, spec)).join('')}</section>`
   })
   const schemas = Object.entries(spec.components.schemas).map(
     ([name, schema]) =>

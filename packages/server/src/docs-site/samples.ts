@@ -1,5 +1,5 @@
 // Sample requests for curl and the TypeScript client, made from the examples in openapi.json.
-import { parametersOf, type Media, type Shown, type Spec } from './spec.ts'
+import { parametersOf, type Media, type ListedOperation, type Spec } from './spec.ts'
 
 /** Replaced by the page's own origin if scripts run. */
 const ORIGIN = 'http://localhost:8080'
@@ -31,7 +31,7 @@ interface Request {
 }
 
 /** Returns the path parameters, the query parameters that are required or instructive (`wait`), and the body. */
-function requestOf({ operation }: Shown, spec: Spec): Request {
+function requestOf({ operation }: ListedOperation, spec: Spec): Request {
   const parameters = parametersOf(operation, spec)
   const take = (place: string): Record<string, unknown> =>
     Object.fromEntries(
@@ -39,15 +39,15 @@ function requestOf({ operation }: Shown, spec: Spec): Request {
         .filter((parameter) => parameter.in === place && (parameter.required || parameter.name === 'wait'))
         .map(({ name, schema }) => [name, schema.examples?.[0] ?? schema.enum?.[0] ?? 'text']),
     )
-  const [media, shown] = (Object.entries(operation.requestBody?.content ?? {})[0] ?? []) as [string?, Media?]
-  return { params: take('path'), query: take('query'), media, body: shown?.example }
+  const [media, listed] = (Object.entries(operation.requestBody?.content ?? {})[0] ?? []) as [string?, Media?]
+  return { params: take('path'), query: take('query'), media, body: listed?.example }
 }
 
-const isSigned = ({ path }: Shown): boolean => path.startsWith('/ingest/')
+const isSigned = ({ path }: ListedOperation): boolean => path.startsWith('/ingest/')
 
-export function curlOf(shown: Shown, spec: Spec): string {
-  const { method, path, operation } = shown
-  const { params, query, media, body } = requestOf(shown, spec)
+export function curlOf(listed: ListedOperation, spec: Spec): string {
+  const { method, path, operation } = listed
+  const { params, query, media, body } = requestOf(listed, spec)
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(params[name]))
   const search = new URLSearchParams(
     Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
@@ -57,7 +57,7 @@ export function curlOf(shown: Shown, spec: Spec): string {
   if (method !== 'get' && !(method === 'post' && media !== undefined)) lines.push(`-X ${method.toUpperCase()}`)
   if (operation.operationId === 'streamDeliveries') lines.push('--no-buffer')
   if (operation.security.length > 0) lines.push('-H "authorization: Bearer $TOKEN"')
-  if (isSigned(shown)) lines.push('-H "x-service-signature: sha256=$SIGNATURE"')
+  if (isSigned(listed)) lines.push('-H "x-service-signature: sha256=$SIGNATURE"')
   if (media !== undefined) {
     lines.push(`-H 'content-type: ${media}'`)
     lines.push(`-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`)
@@ -95,11 +95,11 @@ const client = createClient({ url: '${ORIGIN}', apiKey: 'ak_live_0123456789abcde
 }
 
 /** Returns the sample for the client, or null for webhooks, which other systems post. */
-export function sdkOf(shown: Shown, spec: Spec): string | null {
-  if (isSigned(shown)) return null
-  const { operationId } = shown.operation
+export function sdkOf(listed: ListedOperation, spec: Spec): string | null {
+  if (isSigned(listed)) return null
+  const { operationId } = listed.operation
   if (CALLS[operationId]) return CALLS[operationId]
-  const { params, query, body } = requestOf(shown, spec)
+  const { params, query, body } = requestOf(listed, spec)
   const input = {
     ...(Object.keys(params).length > 0 ? { params } : {}),
     ...(Object.keys(query).length > 0 ? { query } : {}),

@@ -32,8 +32,10 @@ export interface Field {
 export const fieldTable = (fields: readonly Field[]): string =>
   `<div class="scroll"><table class="fields">${fields
     .map(({ name, schema, required }) => {
-      const says = [...boundsOf(schema), schema.description ? prose(schema.description) : ''].filter(Boolean).join(' ')
-      return `<tr><td><code>${escapeHtml(name)}</code>${required ? '' : ' <small>optional</small>'}</td><td>${typeOf(schema)}</td><td>${says}</td></tr>`
+      const description = [...boundsOf(schema), schema.description ? prose(schema.description) : '']
+        .filter(Boolean)
+        .join(' ')
+      return `<tr><td><code>${escapeHtml(name)}</code>${required ? '' : ' <small>optional</small>'}</td><td>${typeOf(schema)}</td><td>${description}</td></tr>`
     })
     .join('')}</table></div>`
 
@@ -44,10 +46,10 @@ export function schemaTable(schema: Schema, spec: Spec): string {
     return `<p class="named"><a href="#schema-${name}">${name}</a></p>${schemaTable(spec.components.schemas[name]!, spec)}`
   }
   if (schema.anyOf) return schema.anyOf.map((part) => schemaTable(part, spec)).join('<p class="named">or</p>')
-  const says = schema.description ? `<p>${prose(schema.description)}</p>` : ''
-  if (!schema.properties) return `${says}<p>${typeOf(schema)}</p>`
+  const description = schema.description ? `<p>${prose(schema.description)}</p>` : ''
+  if (!schema.properties) return `${description}<p>${typeOf(schema)}</p>`
   return (
-    says +
+    description +
     fieldTable(
       Object.entries(schema.properties).map(([name, field]) => ({
         name,

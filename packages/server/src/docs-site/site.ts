@@ -47,8 +47,8 @@ function home(groups: readonly GuideGroup[], spec: Spec): string {
     .flatMap(({ guides }) => guides)
     .map((guide) => {
       const [first] = sectionsOf(guide)
-      const says = firstSentence(first!.text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1'))
-      return `<a class="card" href="/docs/${guide.name}"><b>${escapeHtml(guide.title)}</b><span>${escapeHtml(says.replace(/[`*]/g, '').slice(0, 140))}</span></a>`
+      const summary = firstSentence(first!.text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1'))
+      return `<a class="card" href="/docs/${guide.name}"><b>${escapeHtml(guide.title)}</b><span>${escapeHtml(summary.replace(/[`*]/g, '').slice(0, 140))}</span></a>`
     })
   return `<h1>Sensorium</h1><p class="lead">Events in, one durable mailbox for each agent, and a memory beside it.</p>${cards.length > 0 ? `<h2 id="guides">Guides</h2><div class="cards">${cards.join('')}</div>` : ''}${reference(spec)}`
 }

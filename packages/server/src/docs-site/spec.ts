@@ -49,13 +49,13 @@ export interface Spec {
   components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> }
 }
 
-export interface Shown {
+export interface ListedOperation {
   method: string
   path: string
   operation: SpecOperation
 }
 
-export const operationsOf = ({ paths }: Spec): Shown[] =>
+export const operationsOf = ({ paths }: Spec): ListedOperation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )

@@ -3,7 +3,8 @@
 //
 // 1. A publish waits for none of it: the deliveries it stored are noted here, and work begins after its response.
 // 2. A result is used only if the search would find the same again: the memories of the tenant have not changed
-//    (`standing`), nor has the receiver's team. Otherwise the poll searches, with a text that is already embedded.
+//    (`searchFingerprint`), nor has the receiver's team. Otherwise the poll searches, with a text that is already
+//    embedded.
 // 3. Only searches that are likely to be used are made: for receivers that were enriched here lately and see memories
 //    at all. For a receiver whose memories keep changing the text is embedded, which stays valid, and not searched for.
 // 4. Tenants take turns, and agents inside a tenant. The queue is bounded; for deliveries beyond it the poll searches.
@@ -39,7 +40,7 @@ export interface FoundAhead {
   /** Null if there is no result to use: the text was only embedded, or it was found by words alone. */
   recalled: Recalled[] | null
   /** Of the tenant's memories, taken before the search. */
-  standing: string | null
+  searchFingerprint: string | null
   at: number
 }
 
@@ -48,12 +49,12 @@ export interface Seen {
   /** Whether the receiver sees memories; null if the poll did not find out. */
   hasMemories: boolean | null
   /** Whether the memories had not changed since the search ahead; null if nothing was done ahead. */
-  wereTheSame: boolean | null
+  wereUnchanged: boolean | null
 }
 
 export interface Ahead {
   /** Notes deliveries that are stored and wait to be polled. */
-  added(deliveries: readonly NewDelivery[]): void
+  deliveriesAdded(deliveries: readonly NewDelivery[]): void
   /** Called by the poll that has the delivery. Returns what was found; null if no search was begun, or long ago. */
   take(deliveryId: string): Promise<FoundAhead | null>
   polled(mailbox: Mailbox, seen: Seen): void
@@ -62,7 +63,7 @@ export interface Ahead {
   close(): Promise<void>
 }
 
-export interface AheadTools extends Pick<MemoryParts, 'recall' | 'readAhead' | 'standing'> {
+export interface AheadTools extends Pick<MemoryParts, 'recall' | 'readAhead' | 'searchFingerprint'> {
   store: Store
   clock: Clock
   log: Logger
@@ -93,27 +94,27 @@ function keepLatest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void 
 }
 
 /** Searches for one event. Events that say the same share one search. */
-function makeSearchAhead({ clock, recall, readAhead, standing }: AheadTools) {
+function makeSearchAhead({ clock, recall, readAhead, searchFingerprint }: AheadTools) {
   const answers = new Map<string, FoundAhead>()
   return async (viewer: Viewer, query: string, depth: Depth, keepsChanging: boolean): Promise<FoundAhead> => {
     const { id, teamId } = viewer
     const name = `${id} ${teamId ?? ''} ${depth} ${query}`
-    const standingNow = await standing(viewer)
+    const current = await searchFingerprint(viewer)
     const known = answers.get(name)
-    if (known && standingNow !== null && known.standing === standingNow) return known
+    if (known && current !== null && known.searchFingerprint === current) return known
     let recalled: Recalled[] | null = null
-    if (keepsChanging || standingNow === null) await readAhead(viewer, query)
+    if (keepsChanging || current === null) await readAhead(viewer, query)
     else recalled = await recall(viewer, query, { limit: MEMORIES[depth], budgetMs: BUDGET_MS })
     // Found by words alone: the model was unavailable, and may be back when the delivery is polled.
     if (recalled?.length && recalled.every(({ signals }) => signals.similarity === 0)) recalled = null
-    const answer = { teamId, recalled, standing: standingNow, at: clock.elapsed() }
+    const answer = { teamId, recalled, searchFingerprint: current, at: clock.elapsed() }
     if (recalled) keepLatest(answers, name, answer, MAX_FOUND)
     return answer
   }
 }
 
 /** The queue of deliveries to search for. A delivery that there is no room for is left out. */
-function makeLine() {
+function makeQueue() {
   const queue = fairQueue<Waiting>()
   const waiting = new Map<string, Waiting>()
   const waitingAt = new Map<string, number>()
@@ -166,7 +167,7 @@ function makeLine() {
 export function makeAhead(tools: AheadTools): Ahead {
   const { store, clock, log } = tools
   const search = makeSearchAhead(tools)
-  const line = makeLine()
+  const queue = makeQueue()
   const receivers = new Map<string, Receiver>()
   /** Searches begun, by delivery. */
   const found = new Map<string, Promise<FoundAhead | null>>()
@@ -181,13 +182,13 @@ export function makeAhead(tools: AheadTools): Ahead {
   function add({ tenant_id, recipient_id, id, enrichment, envelope }: NewDelivery): void {
     const mailbox = { tenantId: tenant_id, recipientId: recipient_id }
     if ((enrichment !== 'light' && enrichment !== 'full') || envelope.length > SHORT_BYTES) return
-    if (isExpected(mailbox)) line.add({ mailbox, deliveryId: id, depth: enrichment, envelope })
+    if (isExpected(mailbox)) queue.add({ mailbox, deliveryId: id, depth: enrichment, envelope })
   }
 
   async function find({ mailbox, envelope, depth }: Waiting): Promise<FoundAhead | null> {
     try {
       const query = queryOf(JSON.parse(envelope) as object)
-      const keepsChanging = receivers.get(nameOf(mailbox))?.wereTheSame === false
+      const keepsChanging = receivers.get(nameOf(mailbox))?.wereUnchanged === false
       return query === '' ? null : await search(await viewerOf(store, mailbox), query, depth, keepsChanging)
     } catch (error) {
       // The poll searches, and logs the error if it occurs again.
@@ -198,7 +199,7 @@ export function makeAhead(tools: AheadTools): Ahead {
 
   function work(): void {
     while (!closed && underWay.size < AT_ONCE) {
-      const one = line.next()
+      const one = queue.next()
       if (!one) return
       const finding = find(one)
       keepLatest(found, one.deliveryId, finding, MAX_FOUND)
@@ -211,14 +212,14 @@ export function makeAhead(tools: AheadTools): Ahead {
   }
 
   return {
-    added(deliveries) {
+    deliveriesAdded(deliveries) {
       if (closed || deliveries.length === 0) return
       for (const delivery of deliveries) add(delivery)
       // The responses of the publishes go first.
-      if (!line.isEmpty) setImmediate(work)
+      if (!queue.isEmpty) setImmediate(work)
     },
     async take(deliveryId) {
-      if (line.take(deliveryId)) return null
+      if (queue.take(deliveryId)) return null
       const finding = found.get(deliveryId)
       found.delete(deliveryId)
       const ready = (await finding) ?? null
@@ -228,8 +229,8 @@ export function makeAhead(tools: AheadTools): Ahead {
       const name = nameOf(mailbox)
       const before = receivers.get(name)
       const hasMemories = seen.hasMemories ?? before?.hasMemories ?? null
-      const wereTheSame = seen.wereTheSame ?? before?.wereTheSame ?? null
-      keepLatest(receivers, name, { hasMemories, wereTheSame, at: clock.elapsed() }, MAX_RECEIVERS)
+      const wereUnchanged = seen.wereUnchanged ?? before?.wereUnchanged ?? null
+      keepLatest(receivers, name, { hasMemories, wereUnchanged, at: clock.elapsed() }, MAX_RECEIVERS)
     },
     async idle() {
       await new Promise(setImmediate)

@@ -60,58 +60,71 @@ export interface EnrichTools {
 }
 
 export interface SearchedAhead extends Pick<Ahead, 'take' | 'polled'> {
-  standing(viewer: Viewer): Promise<string | null>
+  searchFingerprint(viewer: Viewer): Promise<string | null>
   /** Called for each delivery with whether its search was made ahead. */
   count(wasAhead: boolean): void
 }
 
 /** Gives the deliveries of one poll what was found for them ahead, as far as it is still valid. */
-function makeUse({ take, polled, standing, count }: SearchedAhead, viewer: Viewer, clock: Clock) {
+function makeAheadResults({ take, polled, searchFingerprint, count }: SearchedAhead, viewer: Viewer, clock: Clock) {
   let now: Promise<string | null> | undefined
   let hasMemories: boolean | null = null
-  let wereTheSame: boolean | null = null
+  let wereUnchanged: boolean | null = null
 
-  async function isTrue(found: FoundAhead): Promise<boolean> {
-    const same = found.standing !== null && found.standing === (await (now ??= standing(viewer)))
-    wereTheSame = same && wereTheSame !== false
+  async function isValid(found: FoundAhead): Promise<boolean> {
+    const same =
+      found.searchFingerprint !== null && found.searchFingerprint === (await (now ??= searchFingerprint(viewer)))
+    wereUnchanged = same && wereUnchanged !== false
     return same && found.teamId === viewer.teamId
   }
 
   return {
     async of(deliveryId: string): Promise<readonly Recalled[] | null> {
       const found = await withinTime(clock, UNDER_WAY_MS, take(deliveryId), () => null)
-      if (!found || !(await isTrue(found))) return null
+      if (!found || !(await isValid(found))) return null
       return found.recalled
     },
     note(recalled: readonly Recalled[], wasAhead: boolean): void {
       hasMemories = hasMemories === true || recalled.length > 0
       count(wasAhead)
     },
-    end: (): void => polled({ tenantId: viewer.tenantId, recipientId: viewer.id }, { hasMemories, wereTheSame }),
+    end: (): void => polled({ tenantId: viewer.tenantId, recipientId: viewer.id }, { hasMemories, wereUnchanged }),
   }
 }
 
 const WITHOUT: SearchedAhead = {
   take: async () => null,
   polled() {},
-  standing: async () => null,
+  searchFingerprint: async () => null,
   count() {},
 }
 
-export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }: EnrichTools): Enrich {
-  async function envelopeOf(tenantId: string, { eventId, envelope }: ToEnrich): Promise<object> {
-    const text = envelope ?? (await readEnvelope(store, tenantId, eventId)) ?? '{}'
-    const parsed = await parseBody(Buffer.from(text))
-    if (envelope === null) await nextTurn() // four of them at once would make one long step
-    return parsed.ok ? (parsed.value as object) : {}
-  }
+async function envelopeOf(store: Store, tenantId: string, { eventId, envelope }: ToEnrich): Promise<object> {
+  const text = envelope ?? (await readEnvelope(store, tenantId, eventId)) ?? '{}'
+  const parsed = await parseBody(Buffer.from(text))
+  if (envelope === null) await nextTurn() // four of them at once would make one long step
+  return parsed.ok ? (parsed.value as object) : {}
+}
 
+/** Writes blocks in transactions of a few each, so that other transactions run in between. */
+async function keepBlocks(store: Store, mailbox: Mailbox, blocks: ReadonlyMap<string, string>): Promise<void> {
+  const caller = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
+  const all = [...blocks]
+  const kept: Promise<void>[] = []
+  for (let at = 0; at < all.length; at += KEPT_AT_ONCE) {
+    const some = all.slice(at, at + KEPT_AT_ONCE)
+    kept.push(store.tx(async (tx) => keepEnrichment(tx, mailbox, some), { caller }))
+  }
+  await Promise.all(kept)
+}
+
+export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }: EnrichTools): Enrich {
   /** Searches for deliveries of one poll; those about the same thing share one search. */
   function makeSearch(viewer: Viewer, pause: Pause): (delivery: ToEnrich) => Promise<readonly Recalled[]> {
     const searches = new Map<string, Promise<readonly Recalled[]>>()
     return async (delivery) => {
       await pause()
-      const query = queryOf(await envelopeOf(viewer.tenantId, delivery))
+      const query = queryOf(await envelopeOf(store, viewer.tenantId, delivery))
       if (query === '') return []
       const key = `${delivery.depth} ${query}`
       const found = searches.get(key) ?? recall(viewer, query, { limit: MEMORIES[delivery.depth], budgetMs: BUDGET_MS })
@@ -121,7 +134,7 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
   }
 
   /** Adds the block of each delivery to `blocks`, until `isOver` says that it is too late. */
-  async function fill(
+  async function enrichAll(
     blocks: Map<string, string>,
     viewer: Viewer,
     deliveries: readonly ToEnrich[],
@@ -132,7 +145,7 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
       if (isOver()) throw new Error('its time is over')
     }
     const search = makeSearch(viewer, pause)
-    const used = makeUse(ahead, viewer, clock)
+    const aheadResults = makeAheadResults(ahead, viewer, clock)
     // Deliveries that are ready at the same time are read and shown together.
     const shown = makeBatches<ToShow, string>({
       run: (items) => blocksOf(store, viewer, items, clock.now(), pause),
@@ -143,37 +156,25 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
       if (!isOver()) log.warn({ err: error }, 'a delivery was not enriched')
     }
     async function show(delivery: ToEnrich, recalled: readonly Recalled[], wasAhead: boolean): Promise<void> {
-      used.note(recalled, wasAhead)
+      aheadResults.note(recalled, wasAhead)
       blocks.set(delivery.id, await shown.add({ delivery, recalled: recalled.filter(belongs) }))
     }
     const left: ToEnrich[] = []
     const fromAhead = deliveries.map(async (delivery) => {
-      const recalled = await used.of(delivery.id).catch(() => null)
+      const recalled = await aheadResults.of(delivery.id).catch(() => null)
       if (recalled) await show(delivery, recalled, true).catch(failed)
       else left.push(delivery)
     })
-    // Walkers share one list: each takes the next delivery when it has done one.
-    async function walk(): Promise<void> {
+    // Workers share one list: each takes the next delivery when it has done one.
+    async function searchRemaining(): Promise<void> {
       for (let delivery = left.shift(); delivery && !isOver(); delivery = left.shift())
         await search(delivery)
           .then((recalled) => show(delivery!, recalled, false))
           .catch(failed)
     }
     await Promise.all(fromAhead)
-    await Promise.all(Array.from({ length: AT_ONCE }, walk))
-    used.end()
-  }
-
-  /** Writes blocks in transactions of a few each, so that other transactions run in between. */
-  async function keep(mailbox: Mailbox, blocks: ReadonlyMap<string, string>): Promise<void> {
-    const caller = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
-    const all = [...blocks]
-    const kept: Promise<void>[] = []
-    for (let at = 0; at < all.length; at += KEPT_AT_ONCE) {
-      const some = all.slice(at, at + KEPT_AT_ONCE)
-      kept.push(store.tx(async (tx) => keepEnrichment(tx, mailbox, some), { caller }))
-    }
-    await Promise.all(kept)
+    await Promise.all(Array.from({ length: AT_ONCE }, searchRemaining))
+    aheadResults.end()
   }
 
   return async (mailbox, deliveries) => {
@@ -181,11 +182,11 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
     try {
       const viewer = await viewerOf(store, mailbox)
       let over = false
-      const filled = fill(blocks, viewer, deliveries, () => over)
+      const filled = enrichAll(blocks, viewer, deliveries, () => over)
       await withinTime<unknown>(clock, BUDGET_MS, filled, () => {})
       over = true
       const ready = new Map(blocks)
-      await keep(mailbox, ready)
+      await keepBlocks(store, mailbox, ready)
       return ready
     } catch (error) {
       log.warn({ err: error }, 'deliveries were not enriched')

@@ -1,6 +1,6 @@
 // The queries of enrichment. Every query names the tenant; memories are read as the receiver sees them.
 import { shortText } from '../delivery/long-payloads.ts'
-import { MINE, type Mailbox } from '../delivery/sql.ts'
+import { RECIPIENT_IS, type Mailbox } from '../delivery/sql.ts'
 import { withExactNumbers } from '../kernel/json.ts'
 import { seenBy, type Viewer } from '../memory/see.ts'
 import type { Db } from '../store/db.ts'
@@ -92,11 +92,9 @@ export function keepEnrichment(
   blocks: readonly (readonly [string, string])[],
 ): void {
   for (const [id, block] of blocks) {
-    tx.runLater(`update deliveries set enriched = ? where tenant_id = ? and ${MINE} and id = ? and enriched is null`, [
-      block,
-      tenantId,
-      recipientId,
-      id,
-    ])
+    tx.runLater(
+      `update deliveries set enriched = ? where tenant_id = ? and ${RECIPIENT_IS} and id = ? and enriched is null`,
+      [block, tenantId, recipientId, id],
+    )
   }
 }

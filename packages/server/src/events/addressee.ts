@@ -6,8 +6,8 @@
 // 2. Events from a webhook or a connector have no sender in the tenant. Their attribute stays in the event and
 //    addresses nobody: a client that can write to a queue does not choose whose mailbox it fills.
 import { ID_PREFIXES, isId, type ChannelType } from '@sensorium/contract'
-import { readStandingChannels } from '../channels/sql.ts'
-import { readStandingAgents } from '../agents/sql.ts'
+import { readExistingChannels } from '../channels/sql.ts'
+import { readExistingAgents } from '../agents/sql.ts'
 import { maySee } from '../channels/rules.ts'
 import { Failure, invalidEvent, notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Matching, RoutingTable } from '../routing/table.ts'
@@ -41,9 +41,9 @@ export async function findAddressees(
   const [agentIds, channelIds] = [named.filter((id) => isId('agent', id)), named.filter((id) => isId('channel', id))]
   const found = new Map<string, Addressee>()
   if (agentIds.length > 0)
-    for (const { id } of await readStandingAgents(db, tenantId, agentIds)) found.set(id, { kind: 'agent', id })
+    for (const { id } of await readExistingAgents(db, tenantId, agentIds)) found.set(id, { kind: 'agent', id })
   if (channelIds.length > 0)
-    for (const { id, type } of await readStandingChannels(db, tenantId, channelIds))
+    for (const { id, type } of await readExistingChannels(db, tenantId, channelIds))
       found.set(id, { kind: 'channel', id, type })
   return new Map(
     addressed.map((event) => {

@@ -104,7 +104,7 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
 const ADDED_BY_SERVICE = ['enrichment', 'original'] as const
 
 /** Removes the attributes that only the service adds. All else keeps its value, numbers of any length included. */
-export function withoutAdded(event: PreparedEvent): PreparedEvent {
+export function removeServiceAttributes(event: PreparedEvent): PreparedEvent {
   if (!ADDED_BY_SERVICE.some((name) => Object.hasOwn(event.envelope, name))) return event
   const without = (envelope: object): object =>
     Object.fromEntries(Object.entries(envelope).filter(([name]) => !ADDED_BY_SERVICE.some((added) => added === name)))
@@ -115,7 +115,7 @@ export function withoutAdded(event: PreparedEvent): PreparedEvent {
 }
 
 /** Refuses an event with an attribute that the service adds: no publisher may forge it. */
-export function withoutOurs(event: PreparedEvent): PreparedEvent {
+export function refuseServiceAttributes(event: PreparedEvent): PreparedEvent {
   for (const name of ADDED_BY_SERVICE) {
     if (Object.hasOwn(event.envelope, name))
       throw invalidEvent(name, event.envelope[name], 'no attribute of this name: the service adds it')

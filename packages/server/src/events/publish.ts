@@ -18,7 +18,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Router } from '../routing/router.ts'
-import type { Handing, Handover, NewDelivery } from '../delivery/handover.ts'
+import type { Handover, NewDelivery, PendingHandover } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
@@ -59,7 +59,7 @@ const MAX_GROUP_MS = { alone: 25, shared: 8 }
  * back, and are handed the next (handover.ts). With a transaction for each event most receivers came too late for that,
  * and at 500 events a second the median from publisher to receiver was 10 ms where it is 6.7.
  */
-const BESIDE = { worth: 48, patienceMs: 4 }
+const WHILE_BUSY = { minWaiting: 48, maxWaitMs: 4 }
 const REROUTES = 3
 
 interface Ready extends RoutedSubmission {
@@ -101,22 +101,22 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
 
   async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
     for (let tries = 1; ; tries++) {
-      let handing: Handing | null = null
+      let pending: PendingHandover | null = null
       const handOver: Handover['take'] = (...made) => {
-        handing?.settle(false) // the store has begun the transaction again
-        return (handing = handover.take(...made))
+        pending?.settle(false) // the store has begun the transaction again
+        return (pending = handover.take(...made))
       }
       try {
         const { outcomes, recipients, added } = await store.tx(
           (tx) => writeGroup(tx, group, tries < REROUTES, handOver),
           { tenantIds: group.map(({ submission }) => submission.tenantId) },
         )
-        ;(handing as Handing | null)?.settle(true)
+        ;(pending as PendingHandover | null)?.settle(true)
         tellAdded?.(added)
         wakeups.wake(recipients, true)
         return outcomes
       } catch (error) {
-        ;(handing as Handing | null)?.settle(false)
+        ;(pending as PendingHandover | null)?.settle(false)
         if (!(error instanceof RoutingMoved)) throw error
         for (const ready of group) ready.routed = await route(ready.submission)
       }
@@ -138,9 +138,9 @@ export function makePublish(tools: PublishTools): Publish {
     maxItems: MAX_GROUP_EVENTS,
     maxWeight: () => 1,
     weigh: ({ work, submission }) => Math.max(work / mostWork(), submission.events.length / MAX_GROUP_EVENTS),
-    beside: BESIDE,
-    gather: store.soon,
-    whose: ({ submission }) => submission,
+    whileBusy: WHILE_BUSY,
+    gather: store.beforeNextGroup,
+    ownerOf: ({ submission }) => submission,
     apart: store.isShared,
     run: publishGroup,
   })
@@ -149,7 +149,7 @@ export function makePublish(tools: PublishTools): Publish {
   async function publishGroup(taken: readonly Ready[]): Promise<Outcomes> {
     const started = clock.elapsed()
     const tooLate = taken.map(({ submission, since }): Failure | null => {
-      if (submission.isGone?.()) return clientGone()
+      if (submission.isClientGone?.()) return clientGone()
       return started - since > MAX_WAIT_MS ? unavailable('It could not be published in time') : null
     })
     const group = taken.filter((_, i) => tooLate[i] === null)

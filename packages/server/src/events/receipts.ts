@@ -3,7 +3,7 @@ import type { Receipt } from '@sensorium/contract'
 import { holds, type Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
-import { SHOWN, standingOf, type DeliveryState } from '../delivery/standing.ts'
+import { PUBLIC_STATE, standingOf, type DeliveryState } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 import { shownMatched } from './matched.ts'
 import { findEvent } from './sql.ts'
@@ -26,7 +26,7 @@ interface ReceiptRow {
 const shown = (row: ReceiptRow, now: number): Receipt => ({
   delivery_id: row.id,
   agent_id: row.recipient_id,
-  state: row.state === 'acknowledged' ? 'acknowledged' : SHOWN[standingOf({ ...row, state: row.state }, now)],
+  state: row.state === 'acknowledged' ? 'acknowledged' : PUBLIC_STATE[standingOf({ ...row, state: row.state }, now)],
   attempts: row.attempts,
   matched: shownMatched(row.matched),
   created_at: iso(row.created_at),

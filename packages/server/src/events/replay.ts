@@ -6,15 +6,15 @@ import type { Router } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { lapseOne } from '../delivery/lapse.ts'
-import { lockDeadLetter, revive, type DeadLetterScope, type Fresh } from '../delivery/dead-letters.ts'
+import { lockDeadLetter, revive, type CurrentRouting, type DeadLetterScope } from '../delivery/dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Db, Store } from '../store/db.ts'
 import { addressedPart, matchedText } from './matched.ts'
-import { makeRouteStored, whileRoutingMoves } from './route-stored.ts'
+import { makeRouteStored, retryWhileRoutingMoves } from './route-stored.ts'
 import { eventOfDelivery } from './sql.ts'
 
 /** Returns what applies today to a delivery that was made by `matched`; null if nothing matches it any more. */
-export const freshOf = (match: Match | undefined, matched: string): Fresh | null =>
+export const currentRoutingOf = (match: Match | undefined, matched: string): CurrentRouting | null =>
   match
     ? {
         priority: match.priority,
@@ -53,14 +53,14 @@ export function makeReplayDeadLetter({
   return async (principal, scope, id, record) => {
     const { tenantId } = scope
     const events = isId('delivery', id) ? await eventOfDelivery(store, tenantId, id) : []
-    await whileRoutingMoves(async (mustBeCurrent) => {
+    await retryWhileRoutingMoves(async (mustBeCurrent) => {
       const routed = await routeStored(tenantId, principal.id, events)
       await store.tx(async (tx) => {
         if (events.length > 0) await lapseOne(tx, activity, tenantId, id, now(), policyOf(tenantId))
         const { mailbox, eventId, matched } = await lockDeadLetter(tx, scope, id)
         const table = (await router.tables(tx, [tenantId])).get(tenantId)!
         if (mustBeCurrent) routed.requireCurrent(table)
-        await revive(tx, mailbox, id, freshOf(routed.matchOf(eventId, mailbox.recipientId), matched))
+        await revive(tx, mailbox, id, currentRoutingOf(routed.matchOf(eventId, mailbox.recipientId), matched))
         tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
         await record(tx)
       })

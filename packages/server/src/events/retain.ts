@@ -6,7 +6,7 @@ import { forgetTypes } from '../activity/event-types-sql.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
-import { CHANGES } from '../routing/sql.ts'
+import { AGING_CHANGES } from '../routing/sql.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Place } from './sql.ts'
 
 const STEP = 200
@@ -70,6 +70,6 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
         }),
       )
     }
-    return total + (await purge(store, CHANGES, now() - CHANGES_KEPT_MS))
+    return total + (await purge(store, AGING_CHANGES, now() - CHANGES_KEPT_MS))
   }
 }

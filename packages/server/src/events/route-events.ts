@@ -40,11 +40,11 @@ export interface ToRoute {
   senderId: string
   events: readonly PreparedEvent[]
   /** An agent that receives the events whatever its interests are. */
-  alsoTo?: string
+  extraRecipientId?: string
   /** The events came through a webhook or a connector, and may use the ids reserved for its source. */
   isIngested?: boolean
   /** Whether the client no longer waits for the response. */
-  isGone?: () => boolean
+  isClientGone?: () => boolean
 }
 
 export interface RoutedEvent {
@@ -86,7 +86,7 @@ export function* routeInSlices(
     const refused =
       (given.isIngested ? null : reservedId(event, table.sources)) ??
       (addressee ? refuseAddressee(table, addressee, given.senderId) : null) ??
-      (given.alsoTo === undefined ? null : refuseInactive(table, given.alsoTo))
+      (given.extraRecipientId === undefined ? null : refuseInactive(table, given.extraRecipientId))
     if (refused) {
       routed.events.push({ matches: [], refused })
       continue
@@ -138,7 +138,7 @@ export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
   }
 
   function step(job: Job): void {
-    if (job.given.isGone?.()) return job.reject(clientGone())
+    if (job.given.isClientGone?.()) return job.reject(clientGone())
     try {
       const next = job.slices.next()
       if (next.done) return job.resolve(next.value)

@@ -65,7 +65,7 @@ export function makeRouteStored(router: Router, db: Reads): RouteStored {
 const REROUTES = 3
 
 /** Does the work, and starts over while routing changes under it. The last run accepts outdated routing. */
-export async function whileRoutingMoves<T>(work: (mustBeCurrent: boolean) => Promise<T>): Promise<T> {
+export async function retryWhileRoutingMoves<T>(work: (mustBeCurrent: boolean) => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       return await work(tries < REROUTES)

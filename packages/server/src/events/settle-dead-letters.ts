@@ -9,8 +9,8 @@ import { invalid } from '../kernel/failure.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
 import type { Router } from '../routing/router.ts'
 import type { Db, Store } from '../store/db.ts'
-import { freshOf } from './replay.ts'
-import { makeRouteStored, whileRoutingMoves, type RoutedStored } from './route-stored.ts'
+import { currentRoutingOf } from './replay.ts'
+import { makeRouteStored, retryWhileRoutingMoves, type RoutedStored } from './route-stored.ts'
 import { readEnvelopes } from './sql.ts'
 
 export interface SettleDeadLettersTools {
@@ -84,7 +84,7 @@ async function replayStep(
   if (mustBeCurrent) routed.requireCurrent(table)
   const revived = locked
     .filter(({ event_id }) => routed.has(event_id))
-    .map((row) => [row, freshOf(routed.matchOf(row.event_id, row.recipient_id), row.matched)] as const)
+    .map((row) => [row, currentRoutingOf(routed.matchOf(row.event_id, row.recipient_id), row.matched)] as const)
   await reviveMany(tx, tenantId, revived)
   const recipients = new Set(revived.map(([{ recipient_id }]) => recipient_id))
   tx.afterCommit(() => wakeups.wake(recipients))
@@ -119,7 +119,7 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
     async function replay(letters: readonly FoundDeadLetter[]): Promise<void> {
       const eventIds = [...new Set(letters.map(({ event_id }) => event_id))]
       const events = await readEnvelopes(store, tenantId, eventIds)
-      await whileRoutingMoves(async (mustBeCurrent) => {
+      await retryWhileRoutingMoves(async (mustBeCurrent) => {
         const routed = await routeStored(tenantId, principal.id, events)
         await step(letters, (tx, ids) => replayStep(tx, tools, tenantId, ids, routed, mustBeCurrent))
       })

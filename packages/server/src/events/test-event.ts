@@ -36,7 +36,7 @@ export async function sendTestEvent(
     tenantId: caller.tenantId,
     senderId: caller.id,
     events: [event],
-    alsoTo: agentId,
+    extraRecipientId: agentId,
     ...(record ? { record } : {}),
   })
   return outcomes[0]!

@@ -4,7 +4,7 @@ import type { Handover, NewDelivery } from '../delivery/handover.ts'
 import { insertDeliveries, insertLeasedDeliveries } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { joinRouting } from '../routing/changes.ts'
+import { lockRoutingShared } from '../routing/changes.ts'
 import type { Router, Tables } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
@@ -40,13 +40,13 @@ export interface WrittenGroup {
 }
 
 /**
- * `mayReroute`: throws `RoutingMoved` rather than route expensive events again inside the transaction. `handOver` finds
- * the polls that wait for the deliveries.
+ * `callerCanReroute`: throws `RoutingMoved` rather than route expensive events again inside the transaction. `handOver`
+ * finds the polls that wait for the deliveries.
  */
 export type WriteGroup = (
   tx: Db,
   group: readonly RoutedSubmission[],
-  mayReroute: boolean,
+  callerCanReroute: boolean,
   handOver: Handover['take'],
 ) => Promise<WrittenGroup>
 
@@ -59,11 +59,11 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     return lastPlace
   }
 
-  const write: WriteGroup = async (tx, group, mayReroute, handOver) => {
+  const write: WriteGroup = async (tx, group, callerCanReroute, handOver) => {
     const now = clock.now()
     const submissions = group.map(({ submission }) => submission)
     const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
-    joinRouting(tx, tenantIds)
+    lockRoutingShared(tx, tenantIds)
     const ancestors = await ancestorsOf(tx, submissions)
     // Both go out together, the insert first: it may wait for another publish of the same id, and a change of routing
     // that was answered meanwhile holds for these events too.
@@ -79,14 +79,14 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     const deliveries: NewDelivery[] = []
     const outcomes = group.map((ready) => {
       const { submission } = ready
-      const routed = upToDate(ready, tables, mayReroute)
+      const routed = upToDate(ready, tables, callerCanReroute)
       return submission.events.map((event, i): PublishOutcome => {
         const { matches, refused } = routed.events[i]!
         if (refused) return { status: 'refused', failure: refused }
         if ((ancestors.get(event) ?? 0) > MAX_ANCESTORS) return { status: 'refused', failure: tooDeep(event) }
         // The first of two equal ids in a group made the row.
         if (!fresh.delete(`${submission.tenantId} ${event.id}`)) return { status: 'duplicate', eventId: event.id }
-        const made = deliveriesOf(event, submission, matches, now)
+        const made = deliveriesOf(event, submission, matches, makeId, now)
         for (const delivery of made) deliveries.push(delivery)
         return { status: 'accepted', eventId: event.id, recipients: made.length }
       })
@@ -103,10 +103,10 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
   }
 
   /** Returns the recipients by the routing that this transaction sees. */
-  function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, mayReroute: boolean): Routed {
+  function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, callerCanReroute: boolean): Routed {
     const table = tables.get(submission.tenantId)!
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
-    if (mayReroute && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
+    if (callerCanReroute && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
       throw new RoutingMoved()
     const slices = routeInSlices(table, submission, routed.addressees, router.matching)
     let next = slices.next()
@@ -118,35 +118,36 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     return again
   }
 
-  function deliveriesOf(
-    event: PreparedEvent,
-    { tenantId, alsoTo }: Submission,
-    matches: readonly Match[],
-    now: number,
-  ): NewDelivery[] {
-    const all =
-      alsoTo === undefined || matches.some(({ recipientId }) => recipientId === alsoTo)
-        ? matches
-        : [...matches, { recipientId: alsoTo, priority: 0, enrichment: 'none' as const, matched: [] }]
-    return all.map((match) => ({
-      tenant_id: tenantId,
-      recipient_id: match.recipientId,
-      id: makeId('delivery'),
-      event_id: event.id,
-      priority: match.priority,
-      enrichment: match.enrichment,
-      matched: textOfMatch(match, alsoOf(match, alsoTo)),
-      created_at: now,
-      envelope: event.text,
-    }))
-  }
-
   return write
 }
 
+function deliveriesOf(
+  event: PreparedEvent,
+  { tenantId, extraRecipientId }: Submission,
+  matches: readonly Match[],
+  makeId: MakeId,
+  now: number,
+): NewDelivery[] {
+  const all =
+    extraRecipientId === undefined || matches.some(({ recipientId }) => recipientId === extraRecipientId)
+      ? matches
+      : [...matches, { recipientId: extraRecipientId, priority: 0, enrichment: 'none' as const, matched: [] }]
+  return all.map((match) => ({
+    tenant_id: tenantId,
+    recipient_id: match.recipientId,
+    id: makeId('delivery'),
+    event_id: event.id,
+    priority: match.priority,
+    enrichment: match.enrichment,
+    matched: textOfMatch(match, otherReason(match, extraRecipientId)),
+    created_at: now,
+    envelope: event.text,
+  }))
+}
+
 /** Why the event is delivered, besides the subscriptions that match. */
-function alsoOf({ recipientId, addressedAs: recipient }: Match, alsoTo: string | undefined): string | undefined {
-  if (recipientId === alsoTo) return TEST_EVENT
+function otherReason({ recipientId, addressedAs: recipient }: Match, extraId: string | undefined): string | undefined {
+  if (recipientId === extraId) return TEST_EVENT
   return recipient === undefined ? undefined : addressedAs(recipient)
 }
 

@@ -45,6 +45,6 @@ export function makeAuthenticate({ access }: Operation, { identify, operatorToke
   return (exchange) => {
     const token = bearer(exchange)
     if (token.startsWith(API_KEY)) throw unauthenticated(EXCHANGE_IT)
-    return exchange.seen ?? identify.cached(token) ?? identify(token).then(known)
+    return exchange.cachedPrincipal ?? identify.cached(token) ?? identify(token).then(known)
   }
 }

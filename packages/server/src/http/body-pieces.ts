@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Failure, invalid } from '../kernel/failure.ts'
 
 /** A body may arrive in this many pieces, and in one more for every 64 bytes. */
-const ANY_PIECES = 1_024
+const FREE_PIECES = 1_024
 const BYTES_OF_A_PIECE = 64
 
 export const inTooManyPieces = (): Failure =>
@@ -31,7 +31,7 @@ export function watchPieces(request: IncomingMessage, came: () => void, tooMany:
     if (chunk === null) return push.call(request, chunk, encoding)
     came()
     bytes += chunk.length
-    if (++pieces <= ANY_PIECES + bytes / BYTES_OF_A_PIECE)
+    if (++pieces <= FREE_PIECES + bytes / BYTES_OF_A_PIECE)
       return push.call(request, chunk, encoding)
       // Node does this itself to a body that nobody reads. It also keeps the socket from being read 32 times in a turn.
     ;(request as IncomingMessage & { _dumped: boolean })._dumped = true

@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts'
 export { jsonDepth, MAX_DEPTH, mediaType, parseJson, type ParsedJson } from '../kernel/json.ts'
 
 /** A longer body of known length is copied into a buffer that is allocated at the beginning. */
-const COPIED = 262_144
+const PREALLOCATE_FROM = 262_144
 
 /**
  * Returns the whole body. Rejects with payload_too_large as soon as that is certain; the rest of a refused body is
@@ -47,7 +47,7 @@ function arrivingBody(exchange: Exchange, limit: number, length: number): Promis
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
     // Copied as it arrives: putting ten megabytes together at the end takes 4 ms at once.
-    const whole = length > COPIED ? Buffer.allocUnsafeSlow(length) : null
+    const whole = length > PREALLOCATE_FROM ? Buffer.allocUnsafeSlow(length) : null
     stream.on('data', (chunk: Buffer) => {
       reading.bytes += chunk.length
       const refusal = refuse(exchange, reading.bytes, limit)

@@ -8,7 +8,7 @@ import {
   isJsonType,
   prepareEvent,
   textWithData,
-  withoutOurs,
+  refuseServiceAttributes,
   type PreparedEvent,
 } from '../events/envelope.ts'
 import type { ParsedJson } from '../kernel/json.ts'
@@ -43,7 +43,7 @@ export function readEvent(
   const event = isBinaryMode(headers, mediaType)
     ? binaryEvent(headers, mediaType, raw, pause)
     : structuredEvent(raw, pause)
-  return event instanceof Promise ? event.then(withoutOurs) : withoutOurs(event)
+  return event instanceof Promise ? event.then(refuseServiceAttributes) : refuseServiceAttributes(event)
 }
 
 const parseEnvelope = (raw: Buffer, pause: Pause): ParsedJson | Promise<ParsedJson> =>
@@ -117,7 +117,7 @@ function eventOf(part: Buffer, parsed: ParsedJson, maxBytes: number): PreparedEv
   try {
     if (part.length > maxBytes) throw tooLarge(part.length, maxBytes)
     if (!parsed.ok) throw invalidEvent('data', null, parsed.problem)
-    return withoutOurs(prepareEvent(parsed.value, parsed.text, isLong(part)))
+    return refuseServiceAttributes(prepareEvent(parsed.value, parsed.text, isLong(part)))
   } catch (error) {
     if (error instanceof Failure) return error
     throw error

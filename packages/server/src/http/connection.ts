@@ -16,7 +16,7 @@ export interface Connection {
   /** Requests that arrived after the last one that gets a response. */
   ignored: number
   /** Sent after the responses to all requests in hand; the connection then ends. */
-  farewell: string | null
+  finalResponse: string | null
   /** Bytes of responses that the socket has taken, and for how many seconds it has taken none. */
   taken: number
   stuckSeconds: number
@@ -34,7 +34,7 @@ export function connectionOf(socket: Carrier): Connection {
     underWay: 0,
     isEnding: false,
     ignored: 0,
-    farewell: null,
+    finalResponse: null,
     taken: 0,
     stuckSeconds: 0,
   })
@@ -42,8 +42,8 @@ export function connectionOf(socket: Carrier): Connection {
 
 /** Ends the connection with `failure`, after all requests in hand have got their responses. */
 export function endAfterResponses(connection: Connection, failure: Failure): void {
-  connection.farewell = rawRefusal(failure)
+  connection.finalResponse = rawRefusal(failure)
   if (connection.inHand.length > 0) return
-  connection.socket.end(connection.farewell)
+  connection.socket.end(connection.finalResponse)
   connection.socket.destroySoon()
 }

@@ -86,9 +86,10 @@ function makeTake(
     if (!socket.destroyed) beginNext(connection)
     if (inHand.length > 0) return
     busy.delete(connection)
-    if (connection.farewell !== null) socket.end(connection.farewell)
+    if (connection.finalResponse !== null) socket.end(connection.finalResponse)
     // Otherwise Node would go on reading a body that is not wanted, and its bytes would not be counted.
-    if (exchange.isLast || connection.farewell !== null || exchange.isBodyOutstanding) socket.destroySoon()
+    if (exchange.closesConnection || connection.finalResponse !== null || exchange.isBodyOutstanding)
+      socket.destroySoon()
   }
 
   function take(request: IncomingMessage, response: ServerResponse): void {
@@ -111,12 +112,12 @@ function makeTake(
     if (exchange.isChunked) watchBody(exchange, readingTurns, refuse)
     if (!arrived(exchange)) {
       connection.isEnding = true
-      exchange.isLast = true
+      exchange.closesConnection = true
       return
     }
     connection.waiting.push(exchange)
     beginNext(connection)
-    exchange.seen = null // the token may no longer be valid when a request that waits is begun
+    exchange.cachedPrincipal = null // the token may no longer be valid when a request that waits is begun
   }
 
   return take
@@ -175,7 +176,7 @@ type Refuse = ConnectionsTools['refuse']
 
 /** Takes nothing more of a request, refuses it if it is incomplete, and lets its connection end. */
 function cutOff(exchange: Exchange, failure: Failure, refuse: Refuse): void {
-  exchange.isLast = true
+  exchange.closesConnection = true
   if (exchange.discarding) exchange.response.end()
   else if (!exchange.request.complete) refuse(failure, exchange)
 }
@@ -227,7 +228,7 @@ function openServer(
   server.on('clientError', broken)
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {}) // Node no longer handles them
-    readingTurns.left(socket)
+    readingTurns.detached(socket)
     endAfterResponses(connectionOf(socket), methodNotAllowed('CONNECT', [...METHODS]))
   })
   server.on('connection', (socket: Socket) => {

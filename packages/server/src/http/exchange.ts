@@ -7,7 +7,7 @@ import type { CallOptions, Input, Payload } from '../operations/call.ts'
 import type { Verdict } from '../operations/rate-limit.ts'
 import { bearerOf } from './bearer.ts'
 import { prefersStrict } from './prefer.ts'
-import { goneSignal, type WhenLeaving } from './gone-signal.ts'
+import { goneSignal, type OnShutdown } from './gone-signal.ts'
 import type { Holding } from './body-room.ts'
 import { UNCOUNTED } from './body-room.ts'
 import type { Place } from './places.ts'
@@ -37,7 +37,7 @@ export class Exchange implements Input, CallOptions {
   query: Record<string, unknown> = {}
   principal: Principal | null = null
   /** The owner of its token in the turn in which the request arrived; the caller, once identified, is `principal`. */
-  seen: Principal | null = null
+  cachedPrincipal: Principal | null = null
   /** The client's address, as limits and logs know it. */
   clientAddress = ''
   /** The place that the request holds. */
@@ -49,7 +49,7 @@ export class Exchange implements Input, CallOptions {
   /** Whether the work on it has begun. */
   isUnderWay = false
   /** Whether the connection ends with its response. */
-  isLast = false
+  closesConnection = false
   /** Whether its response is decided: a later result or error is dropped. */
   hasResponse = false
   /** The body that is being read for the operation. */
@@ -59,16 +59,16 @@ export class Exchange implements Input, CallOptions {
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly #whenLeaving: WhenLeaving
+  readonly #onShutdown: OnShutdown
   /** How the route reads its body. */
   readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
   /** Header names and values alternating, as they will be written: none is stored and looked up again on the way. */
   readonly #head: string[]
   #path: string | null = null
 
-  constructor(id: string, request: IncomingMessage, response: ServerResponse, whenLeaving: WhenLeaving) {
+  constructor(id: string, request: IncomingMessage, response: ServerResponse, onShutdown: OnShutdown) {
     this.id = id
-    this.#whenLeaving = whenLeaving
+    this.#onShutdown = onShutdown
     this.request = request
     this.response = response
     this.#head = ['x-request-id', id, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store']
@@ -142,12 +142,12 @@ export class Exchange implements Input, CallOptions {
     return this.readPayload!(this)
   }
 
-  isGone(): boolean {
+  isClientGone(): boolean {
     return this.response.destroyed
   }
 
   signal(): StopSignal {
-    return goneSignal(this.response, this.#whenLeaving)
+    return goneSignal(this.response, this.#onShutdown)
   }
 
   limited({ limit, remaining, resetSeconds }: Verdict): void {

@@ -58,7 +58,7 @@ export function makeFairStart<T extends Startable>(
   let changed = -Infinity
 
   const hasTaken = (ms: number, share: number): boolean => now() - turnBegan >= ms * share
-  const share = (): number => (flood.isOn ? FLOODED : turn - changed < RECENT_TURNS ? SHARED : 1)
+  const share = (): number => (flood.isActive ? FLOODED : turn - changed < RECENT_TURNS ? SHARED : 1)
   const isFull = (ms: number): boolean => hasTaken(ms, share()) || begunOfFlood >= MOST_OF_FLOOD
 
   function hear(key: string): void {
@@ -69,13 +69,13 @@ export function makeFairStart<T extends Startable>(
   }
 
   function beginNow(exchange: T, key: string): void {
-    if (flood.isBy(key)) begunOfFlood++
+    if (flood.isFlooding(key)) begunOfFlood++
     begin(exchange)
   }
 
   /** A caller that does not flood passes the waiting requests of the flood, unless it has requests waiting itself. */
   const mayBegin = (key: string): boolean =>
-    flood.isOn && !flood.isBy(key)
+    flood.isActive && !flood.isFlooding(key)
       ? !queue.has(key) && !hasTaken(TURN_MS, SHARED)
       : queue.size === 0 && !isFull(TURN_MS)
 

@@ -42,7 +42,7 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
   function placeOf(exchange: Exchange): Place {
     if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
     const known = exchange.bearer === null ? null : identify.cached(exchange.bearer)
-    exchange.seen = known
+    exchange.cachedPrincipal = known
     return known ? places.ofPrincipal(null, known) : places.ofAddress(networkOf(exchange.clientAddress))
   }
 

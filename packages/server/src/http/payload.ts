@@ -65,7 +65,7 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
 }
 
 /** The payload of a request that has no body to read. */
-const NOTHING: Payload = { isEmpty: true, hash: () => hashBody(NO_BYTES), read: () => undefined }
+const EMPTY_PAYLOAD: Payload = { isEmpty: true, hash: () => hashBody(NO_BYTES), read: () => undefined }
 
 // In the binary mode of CloudEvents the headers are part of the event.
 const eventHeaders = (headers: IncomingHttpHeaders): string =>
@@ -178,9 +178,9 @@ export function makeReadPayload(operation: Operation, limits: BodyLimits, turns:
     return new BytesPayload(raw, type, exchange, isBinary, readValue, turns)
   }
 
-  if (operation.method === 'GET') return () => NOTHING
+  if (operation.method === 'GET') return () => EMPTY_PAYLOAD
   return (exchange) => {
     if (exchange.hasBody) return arrived(exchange)
-    return takesBody ? payloadOf(exchange, NO_BYTES) : NOTHING
+    return takesBody ? payloadOf(exchange, NO_BYTES) : EMPTY_PAYLOAD
   }
 }

@@ -12,9 +12,9 @@ const LONGEST_SLICE_BYTES = 16_384
 
 export interface Slices {
   /** Called when the slice being parsed brought a request, or a body in pieces. */
-  heard(): void
+  markBusy(): void
   /** Allows the next slice to be parsed once the socket is resumed. */
-  goOn(): void
+  allowNext(): void
   /** Stops the parsing for good. */
   stop(): void
 }
@@ -25,8 +25,10 @@ export const isHeldByNode = (socket: Socket): boolean => (socket as Socket & { _
 export interface SlicesTools {
   /** Called before a slice is parsed. */
   begin(): void
-  /** Called when input is left that waits for `goOn`. `hasHeard`: the slice brought a request, or a body in pieces. */
-  wait(hasHeard: boolean): void
+  /**
+   * Called when input is left that waits for `allowNext`. `wasBusy`: the slice brought a request, or a body in pieces.
+   */
+  wait(wasBusy: boolean): void
 }
 
 /** Parses `socket` in slices from now on. Returns null if anything but Node's server listens to the socket. */
@@ -34,7 +36,7 @@ export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slic
   const [parse, ...others] = socket.listeners('data') as ((chunk: Buffer) => void)[]
   if (!parse || others.length > 0) return null
   let size = SLICE_BYTES
-  let hasHeard = false
+  let isBusy = false
   let isWaiting = false
   let isStopped = false
 
@@ -47,23 +49,23 @@ export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slic
   function take(chunk: Buffer): void {
     // Node resumes a socket whenever more of a body is wanted, even if it was paused here.
     if (isWaiting || isHeldByNode(socket)) return keep(chunk)
-    hasHeard = false
+    isBusy = false
     begin()
     parse!(chunk.subarray(0, size))
     const rest = chunk.subarray(size)
-    size = hasHeard ? SLICE_BYTES : Math.min(size * 2, LONGEST_SLICE_BYTES)
+    size = isBusy ? SLICE_BYTES : Math.min(size * 2, LONGEST_SLICE_BYTES)
     if (rest.length === 0 || isStopped || socket.destroyed) return
     keep(rest)
     isWaiting = true
-    wait(hasHeard)
+    wait(isBusy)
   }
 
   // With another listener added, Node no longer passes the input to its parser directly.
   socket.on('data', take)
   socket.off('data', parse)
   return {
-    heard: () => void (hasHeard = true),
-    goOn: () => void (isWaiting = false),
+    markBusy: () => void (isBusy = true),
+    allowNext: () => void (isWaiting = false),
     stop() {
       isStopped = true
       socket.off('data', take)
@@ -72,7 +74,7 @@ export function readInSlices(socket: Socket, { begin, wait }: SlicesTools): Slic
 }
 
 /** Calls `work` once Node reads the socket: if Node has stopped, it must resume before anything else can read. */
-export function onceItIsRead(socket: Socket, work: () => void): void {
+export function whenReading(socket: Socket, work: () => void): void {
   if (socket.isPaused()) socket.once('resume', work)
   else if (!socket.destroyed) work()
 }

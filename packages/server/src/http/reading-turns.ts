@@ -18,8 +18,8 @@ import { networkOf } from '../kernel/addresses.ts'
 import { watchForFlood } from '../kernel/flood.ts'
 import { countReads } from './count-reads.ts'
 import { makeLoudNetworks } from './loud-networks.ts'
-import { onceItIsRead, readInSlices } from './read-in-slices.ts'
-import { known, makeRests, newSender, pauseNew, type Sender } from './rests.ts'
+import { readInSlices, whenReading } from './read-in-slices.ts'
+import { makeRests, newSender, pauseNew, socketStates, type Sender } from './rests.ts'
 
 /** Requests that one read may bring before its socket counts as one that pipelines. */
 const OF_ONE_READ = 16
@@ -49,7 +49,7 @@ export interface ReadingTurns {
   /** Called when a piece of a body was read from the socket. */
   readPiece(socket: Socket): void
   /** Called when nothing more is to be read from the socket. */
-  left(socket: Socket): void
+  detached(socket: Socket): void
 }
 
 /** Counts one more socket of the sender as read in this turn, and returns how many that makes. */
@@ -68,35 +68,35 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     now,
     turnBegan: () => reads.turnBegan,
     hasNeighbours: () => senders.size > 1,
-    readAtOnce: (sender) => (flood.isBy(sender) ? READ_AT_ONCE_OF_FLOOD : READ_AT_ONCE),
-    isRead: sliceIfLoud,
-    isOver(sender) {
+    readAtOnce: (sender) => (flood.isFlooding(sender) ? READ_AT_ONCE_OF_FLOOD : READ_AT_ONCE),
+    beforeRead: sliceIfLoud,
+    onRestOver(sender) {
       if (sender.sockets.size === 0) senders.delete(sender.name)
     },
   })
 
   function slice(socket: Socket): void {
-    const one = known.get(socket)!
+    const one = socketStates.get(socket)!
     if (socket.destroyed || one.slices) return
-    const wait = (hasHeard: boolean): void => {
-      rests.begun(one.sender).others.add(socket)
-      if (hasHeard) one.sender.isLoud = true
+    const wait = (wasBusy: boolean): void => {
+      rests.ensureResting(one.sender).others.add(socket)
+      if (wasBusy) one.sender.isLoud = true
     }
     one.slices = readInSlices(socket, { begin: reads.ended, wait })
   }
 
   function sliceIfLoud(socket: Socket): void {
-    if (loud.has(known.get(socket)!.sender.name)) onceItIsRead(socket, () => slice(socket))
+    if (loud.has(socketStates.get(socket)!.sender.name)) whenReading(socket, () => slice(socket))
   }
 
-  function isLoud(socket: Socket): void {
-    const one = known.get(socket)
+  function markLoud(socket: Socket): void {
+    const one = socketStates.get(socket)
     if (!one) return
     one.isQuiet = false
     one.sender.isLoud = true
     loud.remember(one.sender.name)
     // Not now: Node is in the middle of parsing the socket's input.
-    if (!one.slices) setImmediate(onceItIsRead, socket, () => slice(socket))
+    if (!one.slices) setImmediate(whenReading, socket, () => slice(socket))
     rests.rest(one.sender, socket)
   }
 
@@ -106,14 +106,14 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
       let sender = senders.get(name)
       if (!sender) senders.set(name, (sender = newSender(name)))
       sender.sockets.add(socket)
-      known.set(socket, { sender, isQuiet: false, slices: null })
+      socketStates.set(socket, { sender, isQuiet: false, slices: null })
       if (loud.has(name)) slice(socket)
       // Not at once: Node begins to read in the next tick, and would undo the pause.
       if (sender.resting) process.nextTick(pauseNew, sender, socket)
       return sender.sockets.size <= OF_AN_ADDRESS
     },
     closed(socket) {
-      const { sender } = known.get(socket)!
+      const { sender } = socketStates.get(socket)!
       sender.sockets.delete(socket)
       sender.resting?.quiet.delete(socket)
       sender.resting?.others.delete(socket)
@@ -122,23 +122,23 @@ export function makeReadingTurns(now: () => number = () => performance.now()): R
     },
     read(socket) {
       const count = reads.request(socket)
-      const one = count === 1 ? known.get(socket) : undefined
+      const one = count === 1 ? socketStates.get(socket) : undefined
       if (one) {
         one.isQuiet = true
-        one.slices?.heard()
+        one.slices?.markBusy()
         flood.heard(one.sender)
-        const most = flood.isBy(one.sender) ? OF_ONE_TURN_OF_FLOOD : OF_ONE_TURN
+        const most = flood.isFlooding(one.sender) ? OF_ONE_TURN_OF_FLOOD : OF_ONE_TURN
         if (heardInTurn(one.sender, reads.turn) >= most && senders.size > 1) rests.rest(one.sender, socket)
       }
-      if (count === OF_ONE_READ + 1) isLoud(socket)
+      if (count === OF_ONE_READ + 1) markLoud(socket)
     },
     readPiece(socket) {
       const count = reads.piece(socket)
-      if (count === FEW_PIECES) known.get(socket)?.slices?.heard()
-      if (count === PIECES_OF_ONE_READ + 1) isLoud(socket)
+      if (count === FEW_PIECES) socketStates.get(socket)?.slices?.markBusy()
+      if (count === PIECES_OF_ONE_READ + 1) markLoud(socket)
     },
-    left(socket) {
-      known.get(socket)?.slices?.stop()
+    detached(socket) {
+      socketStates.get(socket)?.slices?.stop()
     },
   }
 }

@@ -107,7 +107,7 @@ function taken(response: ServerResponse): Promise<void> {
 function finish(exchange: Exchange, text?: string | Uint8Array): void {
   const { request, response } = exchange
   // Nothing more is expected of a request that is broken or too slow.
-  if (!exchange.isBodyOutstanding || exchange.isLast || response.destroyed) return void response.end(text)
+  if (!exchange.isBodyOutstanding || exchange.closesConnection || response.destroyed) return void response.end(text)
   if (text) response.write(text)
   else response.flushHeaders()
   const discarding = (exchange.discarding = { bytes: 0, seconds: 0, seen: 0, silentSeconds: 0 })

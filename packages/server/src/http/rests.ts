@@ -31,7 +31,7 @@ export interface Sender {
 }
 
 /** What is known of a socket: its sender, and whether it has sent its requests one by one so far. */
-export interface Known {
+export interface SocketState {
   readonly sender: Sender
   isQuiet: boolean
   /** Null while Node reads the socket by itself. */
@@ -49,22 +49,22 @@ export const newSender = (name: string): Sender => ({
   heard: 0,
 })
 
-export const known = new WeakMap<Socket, Known>()
+export const socketStates = new WeakMap<Socket, SocketState>()
 
 /** Resumes up to `most` of the resting sockets. */
-function release(sender: Sender, from: Set<Socket>, most: number, isRead?: (socket: Socket) => void): void {
+function release(sender: Sender, from: Set<Socket>, most: number, beforeRead?: (socket: Socket) => void): void {
   for (const socket of from) {
     from.delete(socket)
     sender.released.push(socket)
-    isRead?.(socket)
-    known.get(socket)?.slices?.goOn()
+    beforeRead?.(socket)
+    socketStates.get(socket)?.slices?.allowNext()
     if (!isHeldByNode(socket)) socket.resume()
     if (sender.released.length === most) return
   }
 }
 
 function pause(resting: Resting, socket: Socket): void {
-  ;(known.get(socket)!.isQuiet ? resting.quiet : resting.others).add(socket)
+  ;(socketStates.get(socket)!.isQuiet ? resting.quiet : resting.others).add(socket)
   socket.pause()
 }
 
@@ -81,20 +81,20 @@ export interface RestsTools {
   /** How many of the sockets that did not pipeline are read in a turn. */
   readAtOnce(sender: Sender): number
   /** Called before a socket is read that has pipelined, or was never read. */
-  isRead(socket: Socket): void
+  beforeRead(socket: Socket): void
   /** Called when no socket of this address rests any more. */
-  isOver(sender: Sender): void
+  onRestOver(sender: Sender): void
 }
 
 export interface Rests {
   /** Returns the resting sockets of the sender, and begins its rest if there is none. */
-  begun(sender: Sender): Resting
+  ensureResting(sender: Sender): Resting
   /** Puts all sockets of the sender but one to rest. */
   rest(sender: Sender, except: Socket): void
 }
 
-export function makeRests({ now, turnBegan, hasNeighbours, readAtOnce, isRead, isOver }: RestsTools): Rests {
-  function begun(sender: Sender): Resting {
+export function makeRests({ now, turnBegan, hasNeighbours, readAtOnce, beforeRead, onRestOver }: RestsTools): Rests {
+  function ensureResting(sender: Sender): Resting {
     if (sender.resting) return sender.resting
     setImmediate(next, sender)
     return (sender.resting = { quiet: new Set(), others: new Set() })
@@ -109,19 +109,19 @@ export function makeRests({ now, turnBegan, hasNeighbours, readAtOnce, isRead, i
     const resting = sender.resting!
     if (resting.quiet.size > 0) release(sender, resting.quiet, readAtOnce(sender))
     else if (time < sender.restUntil) return void setTimeout(next, sender.restUntil - time, sender).unref()
-    else if (resting.others.size > 0) release(sender, resting.others, 1, isRead)
+    else if (resting.others.size > 0) release(sender, resting.others, 1, beforeRead)
     else {
       sender.resting = null
-      return isOver(sender)
+      return onRestOver(sender)
     }
     setImmediate(next, sender)
   }
 
   return {
-    begun,
+    ensureResting,
     rest(sender, except) {
       const toPause = sender.resting ? sender.released : sender.sockets
-      const resting = begun(sender)
+      const resting = ensureResting(sender)
       for (const socket of toPause) if (socket !== except && !socket.destroyed) pause(resting, socket)
       sender.released = []
     },

@@ -6,6 +6,7 @@ import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Failure, internal, invalid, unavailable } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Operations } from '../operations/perform.ts'
 import type { OperationResponse } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
@@ -13,8 +14,8 @@ import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
 import { makeBodyTurns, type BodyTurns } from './body-turns.ts'
 import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
-import type { WhenLeaving } from './gone-signal.ts'
-import { makeInHand, type InHandTools } from './in-hand.ts'
+import type { OnShutdown } from './gone-signal.ts'
+import { makeInHand, type InHand, type InHandTools } from './in-hand.ts'
 import { largeResponses } from './large-responses.ts'
 import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
@@ -72,14 +73,9 @@ function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
   throw invalid({ field: 'Host', value: null, expected, example: 'localhost:8080' })
 }
 
-export function makeServer(tools: ServerTools): HttpServer {
-  const { log } = tools
-  const makeRequestId = requestIdMaker()
-  const inHand = makeInHand(tools)
+/** Ends requests: with the response of their operation, or with a failure. */
+function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean): Pick<ServeTools, 'respond' | 'fail'> {
   const sendInTurn = largeResponses()
-  const table = makeRouteTable((path) => tools.operatorToken === null && path.startsWith('/operator'))
-  const waiting = new Set<() => void>()
-  let draining = false
 
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
     if (exchange.hasResponse) return // its body was broken, and it was refused in the meantime
@@ -89,7 +85,7 @@ export function makeServer(tools: ServerTools): HttpServer {
       return inHand.leave(exchange, status)
     }
     if (replayed) exchange.header('idempotent-replayed', 'true')
-    if (draining) exchange.header('connection', 'close')
+    if (isDraining()) exchange.header('connection', 'close')
     if (pieces) {
       const send = () => sendPieces(exchange, status, undefined, pieces, type)
       return Symbol.asyncIterator in pieces && exchange.principal ? sendInTurn(exchange.principal, send) : send()
@@ -107,13 +103,25 @@ export function makeServer(tools: ServerTools): HttpServer {
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
     if (response.headersSent) return void response.destroy()
     const { code, message, details, status, headers } = failure
-    if (draining || exchange.isLast) exchange.header('connection', 'close')
+    if (isDraining() || exchange.closesConnection) exchange.header('connection', 'close')
     sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
     // The request has its response, and holds no place while the rest of its body is discarded.
     if (exchange.discarding) inHand.leave(exchange, status)
   }
 
-  const whenLeaving: WhenLeaving = (stop) => {
+  return { respond, fail }
+}
+
+export function makeServer(tools: ServerTools): HttpServer {
+  const makeRequestId = requestIdMaker()
+  const inHand = makeInHand(tools)
+  const table = makeRouteTable((path) => tools.operatorToken === null && path.startsWith('/operator'))
+  const waiting = new Set<() => void>()
+  let draining = false
+  const isDraining = (): boolean => draining
+  const { respond, fail } = makeResponding(tools.log, inHand, isDraining)
+
+  const onShutdown: OnShutdown = (stop) => {
     if (draining) stop()
     waiting.add(stop)
     return () => void waiting.delete(stop)
@@ -122,7 +130,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   const connections = makeConnections({
     clock: tools.clock,
     refuse: fail,
-    makeExchange: (request, response) => new Exchange(makeRequestId(request), request, response, whenLeaving),
+    makeExchange: (request, response) => new Exchange(makeRequestId(request), request, response, onShutdown),
     arrived(exchange) {
       try {
         inHand.take(exchange)
@@ -155,7 +163,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     identified: inHand.identified,
     respond,
     fail,
-    isDraining: () => draining,
+    isDraining,
   }
   addOperations(table, serveTools)
   addPages(table, serveTools)
@@ -244,6 +252,6 @@ function serveOperation(operation: Operation, tools: ServeTools): Serve {
 
 function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
-  if (error instanceof StoreUnavailable) return unavailable(error.sentence)
+  if (error instanceof StoreUnavailable) return unavailable(error.callerMessage)
   return internal()
 }

@@ -49,7 +49,7 @@ function isTooSlow(connection: Connection, refuse: Refuse): boolean {
 function tickReading(exchange: Exchange, reading: NonNullable<Exchange['reading']>, refuse: Refuse): boolean {
   reading.seconds++
   if (exchange.hasResponse || reading.bytes >= (reading.seconds - BODY_GRACE_S) * BODY_BYTES_PER_S) return false
-  exchange.isLast = true
+  exchange.closesConnection = true
   refuse(requestTimeout(`a body that comes at ${BODY_BYTES_PER_S} bytes a second or more`), exchange)
   return true
 }
@@ -60,7 +60,7 @@ function tickDiscarding(exchange: Exchange, discarding: NonNullable<Exchange['di
   discarding.seen = discarding.bytes
   if (discarding.seconds < DISCARD_S && discarding.silentSeconds < DISCARD_SILENT_S) return false
   // The response can no longer be lost: the connection ends with it, in its order.
-  exchange.isLast = true
+  exchange.closesConnection = true
   exchange.response.end()
   return true
 }

@@ -72,7 +72,7 @@ export async function spoolBody(exchange: Exchange, limit: number): Promise<Payl
   const file = await openNameless().catch(() => {
     throw noRoom()
   })
-  if (exchange.hasResponse || exchange.isGone()) {
+  if (exchange.hasResponse || exchange.isClientGone()) {
     await file.close()
     throw new Error('the client went away, or was refused')
   }

@@ -24,14 +24,14 @@ export const DEFAULT_MAPPING: FullMapping = {
   data: 'body',
 }
 
-const OUTSIDE = ['body', 'headers']
+const INPUT_VARIABLES = ['body', 'headers']
 // The subject may use the parts that were mapped before it, as the default subject does.
 const VARIABLES: Record<Part, string[]> = {
-  entity: OUTSIDE,
-  action: OUTSIDE,
-  id: OUTSIDE,
-  data: [...OUTSIDE, 'compact'],
-  subject: [...OUTSIDE, 'entity', 'action', 'id'],
+  entity: INPUT_VARIABLES,
+  action: INPUT_VARIABLES,
+  id: INPUT_VARIABLES,
+  data: [...INPUT_VARIABLES, 'compact'],
+  subject: [...INPUT_VARIABLES, 'entity', 'action', 'id'],
 }
 const MAX_TYPE = 255
 const MAX_SUBJECT = 4096
@@ -79,7 +79,7 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
 
   function evaluate(part: Part, bindings: Record<string, unknown>): unknown {
     try {
-      return expressions[part].evaluate(bindings, asItIs)
+      return expressions[part].evaluate(bindings, keepBigint)
     } catch {
       // A body that makes an expression fail is not lost: the event is stored unmapped.
       return undefined
@@ -132,7 +132,7 @@ const given = (values: Record<string, string | null>): Record<string, string> =>
 const sanitised = (part: string): string => part.toLowerCase().replace(/[^a-z0-9_-]/gu, '_')
 
 /** Keeps an integer too long for a JavaScript number as it is, so that it leaves in the data as it came. */
-const asItIs = (whole: bigint): bigint => whole
+const keepBigint = (whole: bigint): bigint => whole
 
 const asName = (value: unknown): string | null => {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)

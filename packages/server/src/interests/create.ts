@@ -8,7 +8,7 @@ import type { Interest, InterestCreate, Static } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
-import { closeRouting, recordRoutingChange } from '../routing/changes.ts'
+import { lockRoutingExclusive, recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import type { Db } from '../store/db.ts'
 import type { Quotas } from '../tenants/quotas.ts'
@@ -75,7 +75,7 @@ export async function createInterest(
   if (!fields.backfill) return tools.insertInterest({ row, record: record.ended })
 
   const interest = await store.tx(async (tx) => {
-    await closeRouting(tx, tenantId)
+    await lockRoutingExclusive(tx, tenantId)
     const [made] = await insertTogether(tx, tools.quotas, [{ row, record: record.begun }])
     return made!
   })

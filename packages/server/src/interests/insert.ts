@@ -71,7 +71,7 @@ export function makeInsertInterest(store: Store, quotas: Quotas): InsertInterest
   const batches = makeBatches<NewInterest, Interest>({
     lanes: 1,
     maxItems: MAX_BATCH,
-    whose: ({ row }) => ({ tenantId: row.tenant_id, senderId: row.agent_id }),
+    ownerOf: ({ row }) => ({ tenantId: row.tenant_id, senderId: row.agent_id }),
     async run(wanted) {
       try {
         return await store.tx((tx) => insertTogether(tx, quotas, wanted))

@@ -1,5 +1,5 @@
 // Batches work that is cheaper together: items added in the same turn of the event loop, or while every lane is busy,
-// become the next batch. A lone item waits only for the end of its turn, unless `beside` makes it wait for others.
+// become the next batch. A lone item waits only for the end of its turn, unless `whileBusy` makes it wait for others.
 //
 // 1. An item is in exactly one batch, and is settled when its batch is.
 // 2. At most `lanes` batches are under way at once, and one more of urgent items.
@@ -19,7 +19,7 @@ export interface BatchOptions<Item, Result> {
   /**
    * Returns who added an item: tenants take turns, and senders inside a tenant. Without it, first come, first served.
    */
-  whose?(item: Item): Whose
+  ownerOf?(item: Item): Owner
   /**
    * A tenant with nothing under way shares no batch with tenants that have something under way, and gets a batch beside
    * all lanes when those are busy. In one batch with a tenant that floods, its items took as long as the flood.
@@ -28,13 +28,13 @@ export interface BatchOptions<Item, Result> {
   /** Calls `begin` when the next batch is to be put together; by default at the end of the turn. */
   gather?(begin: () => void): void
   /**
-   * Beside a batch under way another begins only when `worth` items wait, or one has waited `patienceMs`. If each batch
-   * has a cost of its own, two small ones are dearer than one.
+   * While a batch is under way, another begins only when `minWaiting` items wait, or one has waited `maxWaitMs`. If
+   * each batch has a cost of its own, two small ones are dearer than one.
    */
-  beside?: { worth: number; patienceMs: number }
+  whileBusy?: { minWaiting: number; maxWaitMs: number }
 }
 
-export interface Whose {
+export interface Owner {
   tenantId: string
   senderId: string
 }
@@ -77,7 +77,7 @@ export async function eachAlone<T, R>(items: readonly T[], work: (item: T) => Pr
   return results
 }
 
-const NOBODY_S: Whose = { tenantId: '', senderId: '' }
+const NO_OWNER: Owner = { tenantId: '', senderId: '' }
 
 /** Counts the batches under way in which each tenant has items. */
 function countTenants() {
@@ -99,23 +99,24 @@ function countTenants() {
 }
 
 export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): Batches<Item, Result> {
-  const { run, lanes = Infinity, maxItems = Infinity, maxWeight = () => Infinity, weigh = () => 0, beside } = options
-  const { gather = setImmediate, whose = () => NOBODY_S, apart = false } = options
+  const { run, lanes = Infinity, maxItems = Infinity, maxWeight = () => Infinity, weigh = () => 0, whileBusy } = options
+  const { gather = setImmediate, ownerOf = () => NO_OWNER, apart = false } = options
   const queue = fairQueue<Waiting<Item, Result>>()
   const tenants = countTenants()
   let busy = 0
   let underWay = 0
   let scheduled = false
-  let patience: NodeJS.Timeout | null = null
+  let waitTimer: NodeJS.Timeout | null = null
 
   const isUrgent = (): boolean => apart && busy > 0 && queue.hasOther(tenants.has)
   const mayBegin = (): boolean => queue.size > 0 && (busy < lanes || (busy === lanes && isUrgent()))
-  const isWorthIt = (): boolean => beside === undefined || busy === 0 || queue.size >= beside.worth || isUrgent()
+  const isWorthIt = (): boolean =>
+    whileBusy === undefined || busy === 0 || queue.size >= whileBusy.minWaiting || isUrgent()
 
   function schedule(): void {
     if (scheduled || !mayBegin()) return
     if (!isWorthIt()) {
-      patience ??= setTimeout(begin, beside!.patienceMs)
+      waitTimer ??= setTimeout(begin, whileBusy!.maxWaitMs)
       return
     }
     scheduled = true
@@ -127,8 +128,8 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
   }
 
   function begin(): void {
-    if (patience) clearTimeout(patience)
-    patience = null
+    if (waitTimer) clearTimeout(waitTimer)
+    waitTimer = null
     if (!mayBegin()) return
     let count = 0
     let weight = 0
@@ -136,7 +137,7 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
     const isFull = ({ item }: Waiting<Item, Result>): boolean =>
       ++count >= maxItems || (weight += weigh(item)) >= enough
     const batch = queue.take(isFull, isUrgent() ? tenants.has : undefined)
-    const leave = apart ? tenants.begin(new Set(batch.map(({ item }) => whose(item).tenantId))) : () => {}
+    const leave = apart ? tenants.begin(new Set(batch.map(({ item }) => ownerOf(item).tenantId))) : () => {}
     busy++
     underWay += batch.length
     void carryOut(batch).finally(() => {
@@ -160,7 +161,7 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
   return {
     add: (item) =>
       new Promise<Result>((resolve, reject) => {
-        const { tenantId, senderId } = whose(item)
+        const { tenantId, senderId } = ownerOf(item)
         queue.push(tenantId, senderId, { item, resolve, reject })
         schedule()
       }),

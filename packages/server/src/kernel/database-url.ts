@@ -5,7 +5,7 @@ export interface DatabaseServers {
   /** One address for each server, in the order given. */
   urls: string[]
   /** Whether to look for the server that takes writes before any query. */
-  mustLook: boolean
+  mustFindPrimary: boolean
 }
 
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)([^?#]*)(\?[^#]*)?$/
@@ -28,5 +28,5 @@ export function databaseServers(url: string): DatabaseServers | null {
   if (names.length > 1 && names.includes('')) return null
   const urls = names.map((host) => `${scheme}${user}${host}${path}${rest}`)
   if (urls.some((one) => URL.parse(one) === null)) return null
-  return { urls, mustLook: urls.length > 1 || (wanted !== null && wanted !== 'any') }
+  return { urls, mustFindPrimary: urls.length > 1 || (wanted !== null && wanted !== 'any') }
 }

@@ -13,9 +13,9 @@ export interface Flood<Who> {
   /** Counts a request of `who`. */
   heard(who: Who): void
   /** Whether `who` sent most of the last window, beside others. */
-  isBy(who: Who): boolean
+  isFlooding(who: Who): boolean
   /** Whether any caller did. */
-  readonly isOn: boolean
+  readonly isActive: boolean
 }
 
 export function watchForFlood<Who>(): Flood<Who> {
@@ -35,8 +35,8 @@ export function watchForFlood<Who>(): Flood<Who> {
       counts.set(who, (counts.get(who) ?? 0) + 1)
       if (++heard === WINDOW) endWindow()
     },
-    isBy: (who) => flooding !== null && flooding === who,
-    get isOn() {
+    isFlooding: (who) => flooding !== null && flooding === who,
+    get isActive() {
       return flooding !== null
     },
   }

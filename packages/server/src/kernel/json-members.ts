@@ -34,7 +34,7 @@ export const jsonText = (value: unknown): string =>
   value instanceof JsonText ? value.bytes.toString('utf8') : toText(value)
 
 /** The same, as bytes if the text is long. */
-export const jsonSource = (value: unknown): string | Buffer =>
+export const jsonTextOrBytes = (value: unknown): string | Buffer =>
   value instanceof JsonText && value.bytes.length > LONG ? value.bytes : jsonText(value)
 
 export interface MemberChoice {

@@ -26,7 +26,7 @@ subscribe('net.server.socket', () => {
  * Gives the event loop a turn before a long step, and more turns while each brings a connection. `stepMs` is how long
  * such a step took of late.
  */
-export async function letIn(stepMs = MOST_MS, now: () => number = () => performance.now()): Promise<void> {
+export async function acceptWaiting(stepMs = MOST_MS, now: () => number = () => performance.now()): Promise<void> {
   const since = now()
   const mostMs = Math.max(LEAST_MS, Math.min(stepMs, MOST_MS))
   for (let turns = 0; turns < MOST_TURNS; turns++) {

@@ -23,7 +23,7 @@ export const makeChoice = (type: string | undefined, filter: string | undefined)
   filter: filter === undefined ? null : compileFilter(filter),
 })
 
-export const ofItsType = ({ glob }: Choice, events: readonly NewEvent[]): readonly NewEvent[] =>
+export const matchingType = ({ glob }: Choice, events: readonly NewEvent[]): readonly NewEvent[] =>
   glob === null ? events : events.filter(({ type }) => glob.matches(type))
 
 /** How many steps the filters of a tenant's streams may take together in a second: about ten milliseconds. */
@@ -41,7 +41,7 @@ export async function choose(
   envelopeOf: (event: NewEvent) => Envelope | undefined,
   steps: number,
 ): Promise<Chosen> {
-  const candidates = ofItsType(choice, events)
+  const candidates = matchingType(choice, events)
   const { filter } = choice
   if (filter === null)
     return {

@@ -17,7 +17,7 @@ import type { Sink } from '../outbound/stream.ts'
 import type { OpenedStream } from '../outbound/streams.ts'
 import { makeTicker } from '../outbound/ticker.ts'
 import type { Store } from '../store/db.ts'
-import { choose, FILTER_STEPS, ofItsType, type Choice, type Chosen } from './choose.ts'
+import { choose, FILTER_STEPS, matchingType, type Choice, type Chosen } from './choose.ts'
 import type { NewEvent } from './sql.ts'
 import { watchTenant, type Look, type TenantWatch, type WatchTools } from './watch-tenant.ts'
 
@@ -111,10 +111,10 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
   async function show(tenantId: string, { watch, streams: watching }: Watched): Promise<void> {
     const look = await watch.look()
     const ready = [...watching].filter(({ stuckSince }) => stuckSince === null)
-    for (const [stream, text] of await newsFor(store, tenantId, watch, look, ready))
+    for (const [stream, text] of await updatesFor(store, tenantId, watch, look, ready))
       if (streams.has(stream)) write(stream, text)
     for (const stream of watching)
-      if (!ready.includes(stream)) stream.leftOut += ofItsType(stream.choice, look.events).length
+      if (!ready.includes(stream)) stream.leftOut += matchingType(stream.choice, look.events).length
   }
 
   function open(stream: LiveStream, watch: TenantWatch): OpenedStream {
@@ -169,7 +169,7 @@ const statsOf = ({ now, seconds, counts, backlog }: Look, leftOut: number): Live
 })
 
 /** Returns the text to send on each of these streams: the events that it chooses, and the counts. */
-async function newsFor(
+async function updatesFor(
   store: Store,
   tenantId: string,
   watch: TenantWatch,
@@ -178,7 +178,7 @@ async function newsFor(
 ): Promise<Map<LiveStream, string>> {
   const filtered = new Set<NewEvent>()
   for (const { choice } of streams)
-    if (choice.filter) for (const event of ofItsType(choice, look.events)) filtered.add(event)
+    if (choice.filter) for (const event of matchingType(choice, look.events)) filtered.add(event)
   const envelopeOf = await watch.envelopes(look.events.filter((event) => filtered.has(event)))
   const chosen = new Map<LiveStream, Chosen>()
   const steps = Math.ceil(FILTER_STEPS / Math.max(1, streams.filter(({ choice }) => choice.filter !== null).length))

@@ -1,7 +1,7 @@
 // Reads what is new in a tenant once a second, for all streams that watch it: the events of all nodes, from the store,
 // and the counts that every node writes. While no stream watches, nothing is read.
 import { minuteOf, type Activity } from '../activity/activity.ts'
-import { COUNTED, readMinutes, type Counts } from '../activity/sql.ts'
+import { ACTIVITY_METRICS, readMinutes, type Counts } from '../activity/sql.ts'
 import { readEnvelopes } from '../events/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseBody } from '../kernel/json-steps.ts'
@@ -71,7 +71,7 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
     minutes = await countsByMinute()
     const counts: Counts = { events: 0, deliveries: 0, acknowledgements: 0, failures: 0, dead_letters: 0 }
     for (const [minute, known] of minutes)
-      for (const name of COUNTED) counts[name] += known[name] - (before.get(minute)?.[name] ?? 0)
+      for (const name of ACTIVITY_METRICS) counts[name] += known[name] - (before.get(minute)?.[name] ?? 0)
     return counts
   }
 

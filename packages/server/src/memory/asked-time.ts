@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 const MONTHS = 'january february march april may june july august september october november december'.split(' ')
 const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ')
 const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')
-const FEW: Readonly<Record<string, number>> = { a: 1, an: 1, couple: 2, few: 3 }
+const VAGUE_COUNTS: Readonly<Record<string, number>> = { a: 1, an: 1, couple: 2, few: 3 }
 type Unit = 'day' | 'week' | 'month' | 'year'
 const UNIT_DAYS: Record<Unit, number> = { day: 1, week: 7, month: 30.44, year: 365.25 }
 
@@ -31,7 +31,7 @@ const yearOf = (year: number): AskedTime => ({ from: Date.UTC(year, 0, 1), to: D
 
 function countOf(text: string): number {
   const word = text.replace(/^a (?=couple|few)/, '').replace(/ of$/, '')
-  return FEW[word] ?? (NUMBERS.includes(word) ? NUMBERS.indexOf(word) : Number(word))
+  return VAGUE_COUNTS[word] ?? (NUMBERS.includes(word) ? NUMBERS.indexOf(word) : Number(word))
 }
 
 /** Returns a range around the time `count` units ago: half a unit each way, as far as a person who says so may err. */

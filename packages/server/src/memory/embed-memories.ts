@@ -19,12 +19,12 @@ import type { MemoryIndex } from './index/memory-index.ts'
 /** Memories whose vectors are written in one transaction: with more, the embedded store would hold up events. */
 const WRITTEN_TOGETHER = 16
 /** Batches under way at once, of short and of long texts each: while two are written, the next are embedded. */
-const AHEAD = 4
+const BATCHES_AT_ONCE = 4
 /** Characters that always fit one window of the model. A longer text goes by the slow lanes, as a batch of its own. */
 const SHORT = 1_000
-/** How many memories `soon` waits for, and how long at most. */
-const FEW = 8
-const SOON_MS = 100
+/** How many memories `waitForRecent` waits for, and how long at most. */
+const MAX_AWAITED = 8
+const MAX_AWAITED_MS = 100
 /** Memories of one agent that may wait in the queue. */
 const MAX_WAITING = 1_000
 
@@ -41,7 +41,7 @@ export interface Embedding {
    * Waits for the few memories of a tenant that are being embedded right now, so that a client that writes and then
    * searches finds what it wrote. Waits neither for a flood nor for another tenant's memories.
    */
-  soon(tenantId: string): Promise<void>
+  waitForRecent(tenantId: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -112,7 +112,7 @@ interface EmbedBatchTools extends Required<Pick<EmbeddingTools, 'store' | 'index
 function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed }: EmbedBatchTools) {
   return async function embed(texts: readonly ClaimedText[]): Promise<number> {
     if (texts.length === 0) return 0
-    const letGo = claims.hold(texts)
+    const stopRenewing = claims.keepRenewing(texts)
     try {
       await index.prepare()
       const windows = await embedder.embed(texts.map(({ text }) => text))
@@ -120,7 +120,7 @@ function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClose
       embedded(kept)
       return kept
     } catch (error) {
-      letGo()
+      stopRenewing()
       if (isClosed()) {
         await claims.release(texts, 'closing')
         return 0
@@ -135,7 +135,7 @@ function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClose
       await claims.release(texts, error instanceof EmbeddingRefused ? 'refused' : 'failed')
       return 0
     } finally {
-      letGo()
+      stopRenewing()
     }
   }
 }
@@ -152,16 +152,16 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
   async function run(memories: readonly ToEmbed[]): Promise<undefined[]> {
     try {
-      if (!closed) await embed(await claims.named(memories))
+      if (!closed) await embed(await claims.claimNamed(memories))
     } catch (error) {
       if (!closed) log.warn({ err: error }, 'embedding failed')
     }
     return memories.map(() => undefined)
   }
 
-  const whose = ({ tenantId, agentId }: ToEmbed) => ({ tenantId, senderId: agentId })
-  const short = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: batch, whose })
-  const long = makeBatches<ToEmbed, void>({ run, lanes: AHEAD, maxItems: 1, whose })
+  const ownerOf = ({ tenantId, agentId }: ToEmbed) => ({ tenantId, senderId: agentId })
+  const short = makeBatches<ToEmbed, void>({ run, lanes: BATCHES_AT_ONCE, maxItems: batch, ownerOf })
+  const long = makeBatches<ToEmbed, void>({ run, lanes: BATCHES_AT_ONCE, maxItems: 1, ownerOf })
 
   async function add(lane: typeof short, memory: ToEmbed): Promise<void> {
     const agent = `${memory.tenantId} ${memory.agentId}`
@@ -178,7 +178,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     let total = 0
     // One batch in any case. While the queue has work, which goes by turns, the rest of what was left can wait.
     for (let done = 0; done < batches && (done === 0 || waiting.tenants === 0); done++) {
-      const texts = await claims.left()
+      const texts = await claims.claimLeftover()
       if (texts.length === 0 || closed) break
       const kept = await embed(texts)
       total += kept
@@ -203,10 +203,13 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
       while (waiting.tenants > 0) await Promise.all(waiting.all())
       await lastRun
     },
-    async soon(tenantId) {
+    async waitForRecent(tenantId) {
       const works = waiting.of(tenantId)
-      if (!works || works.size > FEW) return
-      await Promise.race([Promise.allSettled(works), new Promise((resolve) => setTimeout(resolve, SOON_MS).unref())])
+      if (!works || works.size > MAX_AWAITED) return
+      await Promise.race([
+        Promise.allSettled(works),
+        new Promise((resolve) => setTimeout(resolve, MAX_AWAITED_MS).unref()),
+      ])
     },
     async close() {
       closed = true

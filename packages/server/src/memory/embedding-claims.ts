@@ -36,11 +36,11 @@ export interface ClaimedText extends MemoryName {
 
 export interface Claims {
   /** Claims the given memories that wait to be embedded and are unclaimed. */
-  named(names: readonly MemoryName[]): Promise<ClaimedText[]>
+  claimNamed(names: readonly MemoryName[]): Promise<ClaimedText[]>
   /** Claims memories that a crash, an outage or a change of model left behind; tenants take turns. */
-  left(): Promise<ClaimedText[]>
+  claimLeftover(): Promise<ClaimedText[]>
   /** Renews the claims of a batch until the returned function is called. */
-  hold(batch: readonly ClaimedText[]): () => void
+  keepRenewing(batch: readonly ClaimedText[]): () => void
   /** Gives a batch back: it can be claimed again at once, or after a rest. */
   release(batch: readonly ClaimedText[], why: 'closing' | 'failed' | 'refused'): Promise<void>
   close(): void
@@ -62,7 +62,7 @@ interface ClaimedRow {
 }
 
 const REST_MS = { closing: 0, failed: RETRY_MS, refused: REFUSED_MS } as const
-/** Tenants that one call of `left` looks at. */
+/** Tenants that one call of `claimLeftover` looks at. */
 const TENANTS = 16
 
 /** Returns the texts of a tenant's claimed memories. */
@@ -150,7 +150,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
   }
 
   return {
-    named: (names) =>
+    claimNamed: (names) =>
       store.tx(async (tx) => {
         const claimed: ClaimedText[] = []
         for (const [tenantId, group] of byTenant(names)) {
@@ -159,7 +159,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
         }
         return claimed
       }),
-    async left() {
+    async claimLeftover() {
       const tenants = await tenantsLeft(store, model, clock.now(), lastTenant)
       const claimed: ClaimedText[] = []
       const share = Math.ceil(batch / Math.max(1, tenants.length))
@@ -178,7 +178,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
       }
       return claimed.sort(byName)
     },
-    hold(texts) {
+    keepRenewing(texts) {
       held.add(texts)
       timer ??= setInterval(() => void renew(), RENEW_MS).unref()
       return () => {

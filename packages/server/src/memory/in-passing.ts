@@ -8,18 +8,17 @@
 import type { Words } from './bm25.ts'
 
 /** In a query of fewer words, one shared word is a match and not in passing. */
-const SEVERAL = 3
+const MIN_QUERY_WORDS = 3
 /**
  * The cosine from which a memory without any of the words counts as meaning what is asked, and how far above that it
  * counts fully. Among many memories something is near by chance: with the same bound for any number of memories, short
  * messages lost a point.
  */
-const MEANT = { least: 0.12, byLogOfMemories: 0.04, fully: 0.1 } as const
+const MEANT_COSINE = { least: 0.12, byLogOfMemories: 0.04, fully: 0.1 } as const
 /** How much nearer a memory about the word lies: below `hardly` the word is in passing, from `clearly` on it is not. */
-const NEARER = { hardly: 0.05, clearly: 0.08 } as const
+const LEAD_IN_COSINE = { hardly: 0.05, clearly: 0.08 } as const
 
-const share = (value: number, from: number, to: number): number =>
-  Math.min(1, Math.max(0, (value - from) / (to - from)))
+const ramp = (value: number, from: number, to: number): number => Math.min(1, Math.max(0, (value - from) / (to - from)))
 
 function wordsHeld(frequencies: ArrayLike<number>): number {
   let held = 0
@@ -35,15 +34,15 @@ export interface Compared {
 
 /** Returns a function that rates a memory from 0, the word counts fully, to 1, it is in passing and counts nothing. */
 export function findPassing(words: Words, candidates: readonly Compared[]): (one: Compared) => number {
-  if (words.idf.length < SEVERAL) return () => 0
+  if (words.idf.length < MIN_QUERY_WORDS) return () => 0
   const nearest = Math.max(
     0,
     ...candidates.filter(({ frequencies }) => wordsHeld(frequencies) === 0).map(({ cos }) => cos ?? 0),
   )
-  const least = MEANT.least + MEANT.byLogOfMemories * Math.log(Math.max(1, words.memories))
-  const isMeant = share(nearest, least, least + MEANT.fully)
+  const least = MEANT_COSINE.least + MEANT_COSINE.byLogOfMemories * Math.log(Math.max(1, words.memories))
+  const isMeant = ramp(nearest, least, least + MEANT_COSINE.fully)
   return ({ frequencies, cos }) =>
     cos === null || isMeant === 0 || wordsHeld(frequencies) !== 1
       ? 0
-      : isMeant * (1 - share(cos - nearest, NEARER.hardly, NEARER.clearly))
+      : isMeant * (1 - ramp(cos - nearest, LEAD_IN_COSINE.hardly, LEAD_IN_COSINE.clearly))
 }

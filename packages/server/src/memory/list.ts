@@ -4,7 +4,7 @@ import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
 import type { FindText } from './index/memory-index.ts'
-import { both, goneOf, seenBy, waysToSee, type Condition } from './see.ts'
+import { allOf, goneCondition, seenBy, disjointSeenBy, type Condition } from './see.ts'
 import { listMemoriesById, pageMemories } from './sql.ts'
 import { jsonBody, type JsonBody } from './wire.ts'
 
@@ -41,21 +41,21 @@ export async function listMemories(
   const { offset = 0, limit = 50, scope, search = '', status = 'active' } = query
   const filters = filtersOf(query)
   const ofScope: Condition[] = scope === undefined ? [] : [{ sql: 'm.scope = ?', values: [scope] }]
-  const seen = status === 'active' ? seenBy(principal, now) : goneOf(principal, status, now)
+  const seen = status === 'active' ? seenBy(principal, now) : goneCondition(principal, status, now)
 
   async function page() {
     // Every text contains the empty string.
     if (search === '') {
-      const ways = status === 'active' ? waysToSee(principal, now, scope) : [both(seen, ...ofScope)]
+      const ways = status === 'active' ? disjointSeenBy(principal, now, scope) : [allOf(seen, ...ofScope)]
       return pageMemories(
         db,
         principal.tenantId,
-        ways.map((way) => both(way, ...filters)),
+        ways.map((way) => allOf(way, ...filters)),
         offset,
         limit,
       )
     }
-    const wanted = both(seen, ...filters, ...ofScope)
+    const wanted = allOf(seen, ...filters, ...ofScope)
     const found = await findText(principal, search, wanted, status !== 'active')
     return { rows: await listMemoriesById(db, seen, found.slice(offset, offset + limit)), total: found.length }
   }

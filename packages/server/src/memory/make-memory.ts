@@ -22,7 +22,7 @@ export interface MemoryParts {
   /** Embeds a text for a search that is expected. */
   readAhead(viewer: Viewer, text: string): Promise<void>
   /** Returns a text: while it stays the same, every search of the tenant finds the same. Null where that is unknown. */
-  standing(viewer: Viewer): Promise<string | null>
+  searchFingerprint(viewer: Viewer): Promise<string | null>
   similar: Similar
   embedding: Embedding
   model: string
@@ -61,10 +61,10 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
     async readAhead(viewer, text) {
       await embedQuery(viewer, asQuery(text))
     },
-    async standing(viewer) {
+    async searchFingerprint(viewer) {
       // As a search does: an agent that writes a memory and is then sent an event has it found by its meaning.
-      await embedding.soon(viewer.tenantId)
-      return index.standing(viewer, embedder.model)
+      await embedding.waitForRecent(viewer.tenantId)
+      return index.searchFingerprint(viewer, embedder.model)
     },
     similar: makeSimilar({ index, embedder, embedding, clock, log, turns }),
     embedding,

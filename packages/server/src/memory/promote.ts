@@ -11,7 +11,7 @@ import { keepVersion } from './versions.ts'
 
 type Promotion = Static<typeof MemoryPromote>
 
-interface Place {
+interface Audience {
   scope: MemoryScope
   team_id: string | null
 }
@@ -19,12 +19,12 @@ interface Place {
 const WIDTH: Record<MemoryScope, number> = { agent: 0, team: 1, institutional: 2 }
 
 /** Decides whether a change of scope and team is a promotion. Pure. */
-export function judge(from: Place, to: Place): 'widens' | 'same' | 'refused' {
+export function compareAudience(from: Audience, to: Audience): 'widens' | 'same' | 'refused' {
   if (from.scope === to.scope && from.team_id === to.team_id) return 'same'
   return WIDTH[to.scope] > WIDTH[from.scope] ? 'widens' : 'refused'
 }
 
-function placeOf({ scope, team_id = null }: Promotion): Place {
+function audienceOf({ scope, team_id = null }: Promotion): Audience {
   if (scope === 'team' && team_id === null) {
     throw invalid({
       field: 'team_id',
@@ -45,8 +45,8 @@ function placeOf({ scope, team_id = null }: Promotion): Place {
 }
 
 /** Throws unless the memory may have this scope and team. */
-export function requireWider({ id, scope, team_id }: MemoryRow, to: Place): void {
-  if (judge({ scope, team_id }, to) !== 'refused') return
+export function requireWider({ id, scope, team_id }: MemoryRow, to: Audience): void {
+  if (compareAudience({ scope, team_id }, to) !== 'refused') return
   const from = scope === 'team' ? `the team ${team_id}` : `the scope ${scope}`
   throw ruleBroken('scope_only_widens', `This memory has ${from}; promoting goes to a wider scope only`, {
     memory_id: id,
@@ -63,10 +63,10 @@ export async function promoteMemory(
   wanted: Promotion,
 ): Promise<MemoryRow> {
   const now = tools.now()
-  const to = placeOf(wanted)
+  const to = audienceOf(wanted)
   const row = await holdMemory(tx, principal, id, now)
   requireWider(row, to)
-  if (judge(row, to) === 'same') return row
+  if (compareAudience(row, to) === 'same') return row
   const promoted = { ...row, ...to, updated_at: now }
   await saveMemory(tx, promoted)
   await keepVersion(tx, principal.id, row, promoted)

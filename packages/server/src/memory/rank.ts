@@ -24,7 +24,7 @@ import { findPassing } from './in-passing.ts'
 import { tokenLikeness } from './token-likeness.ts'
 
 /** From 0 for messages to 1 for pages, by the average length in words of the memories that the caller sees. */
-export const longness = (averageLength: number): number => within((averageLength - 40) / 60)
+export const longness = (averageLength: number): number => clamp01((averageLength - 40) / 60)
 
 export interface Blend {
   lex: number
@@ -49,7 +49,7 @@ const BLEND_WITHOUT_TOKENS: Blend = { lex: 0.6, cos: 0.4, tok: 0, passing: 0 }
  */
 export function blendFor(averageLength: number): Blend {
   const long = longness(averageLength)
-  const brief = within((28 - averageLength) / 8)
+  const brief = clamp01((28 - averageLength) / 8)
   return {
     lex: 0.3 + 0.075 * long + 0.05 * brief,
     cos: 0.1 + 0.45 * long + 0.25 * brief,
@@ -70,18 +70,18 @@ const HALF_LIFE_DAYS = 30
 const ASKED_TIME = 0.15
 const DAY_MS = 86_400_000
 
-const within = (value: number): number => Math.min(1, Math.max(0, value))
+const clamp01 = (value: number): number => Math.min(1, Math.max(0, value))
 
 /** How many candidates are found by words, and how many by meaning, before they are ranked together. */
-export const PICKED = 100
+export const CANDIDATES = 100
 
 export interface Meaning {
   vector: Float32Array
   /** Empty if the model provides none. */
   tokens: Int8Array
   /**
-   * For a query: the index of each token's word among the query's words, -1 if the word is none of them, SMALL for a
-   * small word.
+   * For a query: the index of each token's word among the query's words, -1 if the word is none of them, STOP_WORD
+   * for a stop word.
    */
   wordOfToken?: readonly number[]
 }
@@ -126,17 +126,17 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return sum
 }
 
-/** Marks a token that is a small word of the query's language: it counts nothing. */
-export const SMALL = -2
+/** Marks a token that is a stop word of the query's language: it counts nothing. */
+export const STOP_WORD = -2
 
 /** Returns the weight of each token: √idf of its word. A token of no word of the query counts as the rarest. */
 export function tokenWeights(words: Words, { wordOfToken = [] }: Meaning): number[] {
   const rarest = Math.max(1, ...words.idf)
-  return wordOfToken.map((place) => (place === SMALL ? 0 : Math.sqrt(words.idf[place] ?? rarest)))
+  return wordOfToken.map((word) => (word === STOP_WORD ? 0 : Math.sqrt(words.idf[word] ?? rarest)))
 }
 
 /** Returns the query moved towards its best answers and brought back to length 1. */
-export function moved(query: Float32Array, best: readonly Float32Array[]): Float32Array {
+function movedTowards(query: Float32Array, best: readonly Float32Array[]): Float32Array {
   const towards = Float32Array.from(query)
   for (const vector of best)
     for (let i = 0; i < towards.length; i++) towards[i]! += (FEEDBACK.weight / best.length) * vector[i]!
@@ -182,7 +182,7 @@ function score(
     const { candidate, frequencies, meaning, cos } = one
     const lex = lexical(words, frequencies, candidate.length)
     const counts = 1 - blend.passing * inPassing(one)
-    const shares = counts === 1 ? [] : query!.wordOfToken?.map((place) => (frequencies[place]! > 0 ? counts : 1))
+    const shares = counts === 1 ? [] : query!.wordOfToken?.map((word) => (frequencies[word]! > 0 ? counts : 1))
     const tok = meaning ? Math.max(0, tokenLikeness(query!.tokens, meaning.tokens, weights, shares)) : 0
     // A query that is not embedded has nothing but its words.
     const held = query === null || blend.passing === 0 ? 1 : coverage(words, frequencies) ** blend.passing
@@ -206,7 +206,7 @@ export function rank(
     .sort((a, b) => b.rel - a.rel || (a.candidate.id < b.candidate.id ? -1 : 1))
     .slice(0, FEEDBACK.best)
   if (best.length > 0) {
-    const again = moved(
+    const again = movedTowards(
       query!.vector,
       best.map(({ meaning }) => meaning!.vector),
     )
@@ -229,10 +229,10 @@ export function rank(
       const timely = isMeant(candidate) ? 1 : beside
       return {
         id: candidate.id,
-        relevance: within(rel * timely * factors(candidate.confidence, fresh, candidate.importance)),
+        relevance: clamp01(rel * timely * factors(candidate.confidence, fresh, candidate.importance)),
         signals: {
-          similarity: within(cos),
-          lexical: within(lex),
+          similarity: clamp01(cos),
+          lexical: clamp01(lex),
           confidence: candidate.confidence,
           recency: fresh,
           importance: candidate.importance,

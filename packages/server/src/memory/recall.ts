@@ -12,8 +12,8 @@ import type { Embedded } from './embed/embedding.ts'
 import { asQuery, type EmbedQuery } from './embed-query.ts'
 import type { Embedding } from './embed-memories.ts'
 import { MAX_WORDS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
-import { SMALL, type Meaning } from './rank.ts'
-import { READ, type Rerank } from './rerank.ts'
+import { STOP_WORD, type Meaning } from './rank.ts'
+import { RERANKED, type Rerank } from './rerank.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { listMemoriesById, touchMemories } from './sql.ts'
 import { smallWords, type Language } from './index/languages.ts'
@@ -58,7 +58,7 @@ function meaningOf(
 ): Meaning {
   const small = languages.length === 1 ? smallWords[languages[0]!] : smallWords.en
   const placeOf = (word: string): number =>
-    small.has(word) ? SMALL : asked.findIndex((forms) => forms[0] === formsOf(word, ['en'])[0])
+    small.has(word) ? STOP_WORD : asked.findIndex((forms) => forms[0] === formsOf(word, ['en'])[0])
   return { vector, tokens, wordOfToken: words.map(placeOf) }
 }
 
@@ -83,7 +83,7 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
     const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
       budgetMs === undefined ? work : withinTime(clock, budgetMs / 2, work, otherwise)
     const [embedded] = await within<[Embedded | null, void]>(
-      Promise.all([embedQuery(viewer, query), embedding.soon(viewer.tenantId)]),
+      Promise.all([embedQuery(viewer, query), embedding.waitForRecent(viewer.tenantId)]),
       () => [null, undefined],
     )
     // Many queries that wait for the model, or that ask the same, come back from it in one turn.
@@ -97,7 +97,7 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
       minConfidence,
       filters: filtersOf(filters),
       // Enrichment, which sets a budget, has no time for reranking.
-      limit: rerank && budgetMs === undefined ? Math.max(limit, READ) : limit,
+      limit: rerank && budgetMs === undefined ? Math.max(limit, RERANKED) : limit,
       now: clock.now(),
       words,
       meaning: embedded && meaningOf(embedded, words, languages),

@@ -10,7 +10,7 @@ import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { jsonSource, jsonText } from '../kernel/json-members.ts'
+import { jsonTextOrBytes, jsonText } from '../kernel/json-members.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
@@ -140,7 +140,7 @@ export async function remember(
   wanted: NewMemory,
   ready?: ReadyVectors,
 ): Promise<WrittenMemory> {
-  const row = withMetadata(principal, tools.makeId, tools.now(), wanted, jsonSource(wanted.metadata ?? {}))
+  const row = withMetadata(principal, tools.makeId, tools.now(), wanted, jsonTextOrBytes(wanted.metadata ?? {}))
   const holder = await keepNew(tx, tools, principal, row, row.created_at, ready)
   if (holder) throw taken('This external id', holder.id)
   return row

@@ -18,10 +18,10 @@ export interface RerankSettings {
 export type Rerank = (viewer: Viewer, query: string, found: readonly Recalled[]) => Promise<readonly Recalled[]>
 
 /** How many of the best results the service reads. */
-export const READ = 30
+export const RERANKED = 30
 const TIMEOUT_MS = 1_500
 /** After a failure, searches do not wait for the service for this long. */
-const PAUSE_MS = 5_000
+const PAUSE_AFTER_FAILURE_MS = 5_000
 /** Requests under way at once; further searches are not reranked. */
 const MAX_AT_ONCE = 16
 /** Characters of a memory that are sent, about what such models take in. */
@@ -117,17 +117,17 @@ export function makeRerank({ url, model, apiKey }: RerankSettings, db: Db, clock
     if (found.length < 2 || underWay >= MAX_AT_ONCE || clock.now() < pausedUntil) return found
     underWay++
     try {
-      const ids = found.slice(0, READ).map(({ id }) => id)
+      const ids = found.slice(0, RERANKED).map(({ id }) => id)
       const texts = await readBeginnings(db, viewer, ids, clock.now())
       // A memory that is gone by now is left out.
-      const read = found.slice(0, READ).filter(({ id }) => texts.has(id))
+      const read = found.slice(0, RERANKED).filter(({ id }) => texts.has(id))
       const scores = await ask(
         query,
         read.map(({ id }) => texts.get(id)!),
       )
-      return inNewOrder(read, scores, found.slice(READ))
+      return inNewOrder(read, scores, found.slice(RERANKED))
     } catch (error) {
-      pausedUntil = clock.now() + PAUSE_MS
+      pausedUntil = clock.now() + PAUSE_AFTER_FAILURE_MS
       log.warn({ err: error }, 'results were not reranked; they stay in their order')
       return found
     } finally {

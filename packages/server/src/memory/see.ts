@@ -43,7 +43,7 @@ const live = (m: string, now: number): Condition => ({
   values: [now],
 })
 
-export const both = (...conditions: Condition[]): Condition => ({
+export const allOf = (...conditions: Condition[]): Condition => ({
   sql: conditions.map(({ sql }) => sql).join(' and '),
   values: conditions.flatMap(({ values }) => values),
 })
@@ -51,44 +51,44 @@ export const both = (...conditions: Condition[]): Condition => ({
 /** `maySee` as a condition on the table with the alias `m`, the tenant included. */
 export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
   const tenant = { sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }
-  if (viewer.kind === 'org_admin') return both(tenant, live(m, now))
+  if (viewer.kind === 'org_admin') return allOf(tenant, live(m, now))
   const shared = `${m}.agent_id = ? or ${m}.scope = 'institutional'`
   // A comparison with null would not match either, but would keep an index from being used.
   const ways: Condition =
     viewer.teamId === null
       ? { sql: `(${shared})`, values: [viewer.id] }
       : { sql: `(${shared} or (${m}.scope = 'team' and ${m}.team_id = ?))`, values: [viewer.id, viewer.teamId] }
-  return both(tenant, live(m, now), ways)
+  return allOf(tenant, live(m, now), ways)
 }
 
 /** Condition for deleted memories, or those past their expiry, for those who may administer them: owner, org-admins. */
-export function goneOf(viewer: Viewer, status: 'deleted' | 'expired', now: number, m = 'm'): Condition {
+export function goneCondition(viewer: Viewer, status: 'deleted' | 'expired', now: number, m = 'm'): Condition {
   const ended: Condition =
     status === 'deleted'
       ? { sql: `${m}.status = 'deleted'`, values: [] }
       : { sql: `(${m}.status = 'expired' or (${m}.status = 'active' and ${m}.expires_at <= ?))`, values: [now] }
   const owned: Condition[] = viewer.kind === 'org_admin' ? [] : [{ sql: `${m}.agent_id = ?`, values: [viewer.id] }]
-  return both({ sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }, ...owned, ended)
+  return allOf({ sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }, ...owned, ended)
 }
 
 /**
  * The memories of `seenBy` as conditions that do not overlap, each with an index of its own, so that hidden memories
  * cost nothing.
  */
-export function waysToSee(viewer: Viewer, now: number, scope: MemoryScope | undefined, m = 'm'): Condition[] {
+export function disjointSeenBy(viewer: Viewer, now: number, scope: MemoryScope | undefined, m = 'm'): Condition[] {
   const { kind, tenantId, id, teamId } = viewer
   const chosen = scope === undefined ? [] : [{ sql: `${m}.scope = ?`, values: [scope] }]
-  if (kind === 'org_admin') return [both({ sql: `${m}.tenant_id = ?`, values: [tenantId] }, live(m, now), ...chosen)]
+  if (kind === 'org_admin') return [allOf({ sql: `${m}.tenant_id = ?`, values: [tenantId] }, live(m, now), ...chosen)]
   const ways = [
-    both({ sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [tenantId, id] }, live(m, now), ...chosen),
+    allOf({ sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [tenantId, id] }, live(m, now), ...chosen),
   ]
   if (teamId !== null && (scope ?? 'team') === 'team') {
     const sql = `${m}.tenant_id = ? and ${m}.scope = 'team' and ${m}.team_id = ? and ${m}.agent_id <> ?`
-    ways.push(both({ sql, values: [tenantId, teamId, id] }, live(m, now)))
+    ways.push(allOf({ sql, values: [tenantId, teamId, id] }, live(m, now)))
   }
   if ((scope ?? 'institutional') === 'institutional') {
     const sql = `${m}.tenant_id = ? and ${m}.scope = 'institutional' and ${m}.agent_id <> ?`
-    ways.push(both({ sql, values: [tenantId, id] }, live(m, now)))
+    ways.push(allOf({ sql, values: [tenantId, id] }, live(m, now)))
   }
   return ways
 }

@@ -17,7 +17,7 @@ import type { Viewer } from './see.ts'
 
 /** Above this cosine two memories say nearly the same: worth a look before another one is stored. */
 export const ALIKE = 0.92
-const TOLD = 10
+const MAX_REPORTED = 10
 const AT_ONCE_MS = 50
 const SHORT = 1_000
 /** Tenants that compare a new memory at the same time; each compares one. */
@@ -29,7 +29,7 @@ export interface Likeness {
 }
 
 /** The vectors of a text, and the memories similar to it, before it is written. */
-export interface Known {
+export interface ComparedText {
   vectors: ReadyVectors
   similar: Likeness[]
 }
@@ -38,7 +38,7 @@ export interface Similar {
   /** Returns the most similar memories that the viewer sees, most similar first. */
   find(viewer: Viewer, text: string, limit: number): Promise<Likeness[]>
   /** Compares a text that is about to be written. Resolves to null when that cannot be done at once. */
-  atOnce(viewer: Viewer, text: string): Promise<Known | null>
+  compareNew(viewer: Viewer, text: string): Promise<ComparedText | null>
 }
 
 export interface SimilarTools {
@@ -57,7 +57,7 @@ const MAX_READ = 4_096
 export function makeSimilar({ index, embedder, embedding, clock, log, turns }: SimilarTools): Similar {
   const looking = new Set<string>()
 
-  async function likest(viewer: Viewer, vector: Float32Array, limit: number): Promise<Likeness[]> {
+  async function mostSimilar(viewer: Viewer, vector: Float32Array, limit: number): Promise<Likeness[]> {
     const { kind, id, tenantId, teamId } = viewer
     const found = await index.find({
       viewer: { kind, id, tenantId, teamId },
@@ -76,10 +76,10 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
       .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
   }
 
-  async function look(viewer: Viewer, text: string): Promise<Known> {
+  async function embedAndCompare(viewer: Viewer, text: string): Promise<ComparedText> {
     await index.prepare()
     const [windows] = await embedder.embed([text])
-    const similar = await likest(viewer, windows![0]!.vector, TOLD)
+    const similar = await mostSimilar(viewer, windows![0]!.vector, MAX_REPORTED)
     return {
       vectors: { model: embedder.model, windows: windows! },
       similar: similar.filter(({ score }) => score > ALIKE),
@@ -88,7 +88,7 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
 
   return {
     async find(viewer, text, limit) {
-      await embedding.soon(viewer.tenantId)
+      await embedding.waitForRecent(viewer.tenantId)
       const beginning = text.slice(0, MAX_READ).toWellFormed()
       const embedded = await turns
         .take(viewer.tenantId, viewer.id, () => embedder.query(beginning))
@@ -97,21 +97,21 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
           log.warn({ err: error }, 'a memory was not embedded to be compared')
           throw unavailable('What the memory means cannot be found out at the moment')
         })
-      return likest(viewer, embedded.vector, limit)
+      return mostSimilar(viewer, embedded.vector, limit)
     },
 
-    async atOnce(viewer, text) {
+    async compareNew(viewer, text) {
       const { tenantId } = viewer
       const hasMoment = embedder.isInProcess && embedding.isQuiet() && text.length <= SHORT
       if (!hasMoment || looking.size >= MAX_LOOKING || looking.has(tenantId)) return null
       looking.add(tenantId)
-      const known = look(viewer, text)
+      const compared = embedAndCompare(viewer, text)
         .catch((error: unknown) => {
           log.warn({ err: error }, 'a new memory was not compared with others')
           return null
         })
         .finally(() => looking.delete(tenantId))
-      return withinTime<Known | null>(clock, AT_ONCE_MS, known, () => null)
+      return withinTime<ComparedText | null>(clock, AT_ONCE_MS, compared, () => null)
     },
   }
 }

@@ -174,7 +174,7 @@ export async function traverse(
     open: '{"relationships":[',
     items: reached.map((one) => ({
       memory: one.memory,
-      more: one.metadataBytes,
+      extraBytes: one.metadataBytes,
       before: async () => `{"relationship":${await relationship(one)},"memory":`,
       after: `,"depth":${one.depth},"cumulative_strength":${one.strength}}`,
     })),

@@ -64,7 +64,7 @@ export function relationshipJson(row: Omit<RelationshipRow, 'created_by'>): stri
 export interface Item {
   memory: ListedMemory
   /** About how many bytes the item has beside those of its memory. */
-  more?: number
+  extraBytes?: number
   /** The JSON of the item before its memory, and after it. */
   before?: string | (() => Promise<string>)
   after?: string
@@ -121,7 +121,7 @@ function* groups(items: readonly Item[]): Generator<Item[]> {
   let group: Item[] = []
   let bytes = 0
   for (const item of items) {
-    const size = item.memory.bytes + (item.more ?? 0)
+    const size = item.memory.bytes + (item.extraBytes ?? 0)
     if (group.length > 0 && bytes + size > LARGE) {
       yield group
       group = []
@@ -170,7 +170,7 @@ export async function jsonBody(
   response: Response,
   isBrief = false,
 ): Promise<JsonBody> {
-  const bytes = response.items.reduce((sum, { memory, more = 0 }) => sum + memory.bytes + more, 0)
+  const bytes = response.items.reduce((sum, { memory, extraBytes = 0 }) => sum + memory.bytes + extraBytes, 0)
   if (bytes > LARGE && !isBrief) return { pieces: piecesOf(store, seen, response, false) }
   let text = ''
   for await (const piece of piecesOf(db, seen, response, isBrief)) text += piece

@@ -38,7 +38,7 @@ export interface CallOptions {
    */
   signal?(): StopSignal
   /** Returns whether the caller no longer waits for the response, so that work need not be started for it. */
-  isGone?(): boolean
+  isClientGone?(): boolean
   /** The client's network address, for limits on callers that are not authenticated. */
   readonly clientAddress?: string | undefined
   /** The URL at which the caller reached the service, for URLs in responses. */

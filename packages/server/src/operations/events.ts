@@ -5,7 +5,7 @@ import { listTypes } from '../events/list-types.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { operations } from '@sensorium/contract'
-import { prepareEvent, withoutOurs, type PreparedEvent } from '../events/envelope.ts'
+import { prepareEvent, refuseServiceAttributes, type PreparedEvent } from '../events/envelope.ts'
 import { explainEvent } from '../events/explain.ts'
 import type { Publish, PublishOutcome } from '../events/publish.ts'
 import { readReceipts } from '../events/receipts.ts'
@@ -56,7 +56,7 @@ function publishable(envelope: unknown, maxBytes: number): Publishable {
   const text = toText(envelope)
   const bytes = Buffer.byteLength(text)
   if (bytes > maxBytes) throw tooLarge(bytes, maxBytes)
-  return withoutOurs(prepareEvent(envelope, text))
+  return refuseServiceAttributes(prepareEvent(envelope, text))
 }
 
 export function eventOperations({
@@ -82,7 +82,7 @@ export function eventOperations({
             tenantId,
             senderId,
             events: [given],
-            isGone: () => options.isGone?.() ?? false,
+            isClientGone: () => options.isClientGone?.() ?? false,
             ...(record ? { record: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
           })
           return responseTo(outcome!)
@@ -104,7 +104,7 @@ export function eventOperations({
           tenantId,
           senderId,
           events,
-          isGone: () => options.isGone?.() ?? false,
+          isClientGone: () => options.isClientGone?.() ?? false,
           ...(record ? { record: (tx, made) => record(tx, respond(made)) } : {}),
         })
         return respond(outcomes)

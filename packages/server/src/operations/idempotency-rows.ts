@@ -53,20 +53,20 @@ export const insertRecord = (db: Db, r: RequestKey, row: RecordRow): Promise<num
     [...keyOf(r), row.body_hash, row.status, row.body, row.sealed, row.resource_id, row.key_id, row.created_at],
   )
 
-// The mark that a request is under way has a name in its body, chosen by the process that carries it out.
+// The body of the mark that a request is under way is a marker, chosen by the process that carries it out.
 const MINE = `${KEY} and status = ${UNDER_WAY} and body = ?`
 
 /** Replaces the mark that the request is under way by the response. Returns 0 if the mark is gone. */
-export const completeRecord = (db: Db, r: RequestKey, name: string, row: RecordRow): Promise<number> =>
+export const completeRecord = (db: Db, r: RequestKey, marker: string, row: RecordRow): Promise<number> =>
   db.run(
     `update idempotency set status = ?, body = ?, sealed = ?, resource_id = ?, key_id = ?, created_at = ? where ${MINE}`,
-    [row.status, row.body, row.sealed, row.resource_id, row.key_id, row.created_at, ...keyOf(r), name],
+    [row.status, row.body, row.sealed, row.resource_id, row.key_id, row.created_at, ...keyOf(r), marker],
   )
 
 /** Renews the mark that the request is under way. */
-export const renewUnderWay = (db: Db, r: RequestKey, name: string, now: number): Promise<number> =>
-  db.run(`update idempotency set created_at = ? where ${MINE}`, [now, ...keyOf(r), name])
+export const renewUnderWay = (db: Db, r: RequestKey, marker: string, now: number): Promise<number> =>
+  db.run(`update idempotency set created_at = ? where ${MINE}`, [now, ...keyOf(r), marker])
 
 /** Deletes the mark, unless it was renewed after `before`. If two callers do this at once, one of them deletes it. */
-export const deleteUnderWay = (db: Db, r: RequestKey, name: string, before: number): Promise<number> =>
-  db.run(`delete from idempotency where ${MINE} and created_at <= ?`, [...keyOf(r), name, before])
+export const deleteUnderWay = (db: Db, r: RequestKey, marker: string, before: number): Promise<number> =>
+  db.run(`delete from idempotency where ${MINE} and created_at <= ?`, [...keyOf(r), marker, before])

@@ -26,7 +26,7 @@ import {
   type RecordRow,
   type RequestKey,
 } from './idempotency-rows.ts'
-import { failureOf, makeRecordedResponses, nameOf } from './recorded-response.ts'
+import { failureOf, makeRecordedResponses, requestName } from './recorded-response.ts'
 import { refused, type OperationResponse } from './response.ts'
 
 /** Selects records that are past their retention. */
@@ -42,7 +42,7 @@ class LostRace extends Error {}
 
 export interface Idempotency {
   /** Runs `work`, unless an equal request was carried out before: then returns its response again, as `replayed`. */
-  once(request: RequestKey, work: (record: RecordResponse) => Promise<OperationResponse>): Promise<OperationResponse>
+  runOnce(request: RequestKey, work: (record: RecordResponse) => Promise<OperationResponse>): Promise<OperationResponse>
   /** Deletes all records older than the retention, in small batches so that nobody waits long. Returns how many. */
   purge(): Promise<number>
 }
@@ -58,7 +58,7 @@ export interface RecordResponse {
 }
 
 /** A longer response to a call that changed nothing is not recorded; a retry computes it again. */
-export const MAX_UNPAID = 65_536
+export const MAX_RECORDED_READ = 65_536
 
 export const hashBody = (...parts: (string | Uint8Array)[]): string => {
   const hash = createHash('sha256')
@@ -108,37 +108,37 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
   }
 
   /** Carries out the request and writes its record. Throws `LostRace` if another node was first. */
-  async function carryOut(
+  async function runAndRecord(
     request: RequestKey,
     work: (record: RecordResponse) => Promise<OperationResponse>,
   ): Promise<OperationResponse> {
-    const name = JSON.stringify({ ...failureOf(stillUnderWay()), name: randomBytes(12).toString('base64url') })
+    const marker = JSON.stringify({ ...failureOf(stillUnderWay()), name: randomBytes(12).toString('base64url') })
     const reservation: { renewing: NodeJS.Timeout | null } = { renewing: null }
     let recorded = false
     let isOver = false
 
     async function write(tx: Db, row: RecordRow): Promise<void> {
       const written = await (reservation.renewing
-        ? completeRecord(tx, request, name, row)
+        ? completeRecord(tx, request, marker, row)
         : insertRecord(tx, request, row))
       if (written === 0) throw new LostRace()
     }
     function renew(): void {
-      store.tx((tx) => renewUnderWay(tx, request, name, now())).catch(() => {})
+      store.tx((tx) => renewUnderWay(tx, request, marker, now())).catch(() => {})
     }
     const record: RecordResponse = async (tx, response) => {
       recorded = true
       await write(tx, rowOf(request, response))
     }
     record.reserve = async (tx) => {
-      await write(tx, { ...rowOf(request, refused(stillUnderWay())), body: name })
+      await write(tx, { ...rowOf(request, refused(stillUnderWay())), body: marker })
       tx.afterCommit(() => (reservation.renewing = setInterval(renew, RENEW_MS).unref()))
     }
     try {
       const response = await work(record)
       if (!recorded && isKept(response.status) && !response.pieces) {
         const row = rowOf(request, response)
-        if (row.body.length > MAX_UNPAID) return response
+        if (row.body.length > MAX_RECORDED_READ) return response
         // Another node may have done the same work meanwhile, which may be why this request was refused.
         await store.tx((tx) => write(tx, row))
       }
@@ -148,13 +148,13 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
       const { renewing } = reservation
       if (renewing) clearInterval(renewing)
       if (renewing && !isOver)
-        await store.tx((tx) => deleteUnderWay(tx, request, name, Number.MAX_SAFE_INTEGER)).catch(() => {})
+        await store.tx((tx) => deleteUnderWay(tx, request, marker, Number.MAX_SAFE_INTEGER)).catch(() => {})
     }
   }
 
   return {
-    async once(request, work) {
-      const name = nameOf(request)
+    async runOnce(request, work) {
+      const name = requestName(request)
       while (running.has(name)) await running.get(name)
       let finished!: () => void
       running.set(name, new Promise((resolve) => (finished = resolve)))
@@ -163,7 +163,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
           const earlier = await stored(request)
           if (earlier) return earlier
           try {
-            return await carryOut(request, work)
+            return await runAndRecord(request, work)
           } catch (error) {
             if (!(error instanceof LostRace)) throw error
           }

@@ -52,7 +52,7 @@ const related = (row: RelationshipRow): OperationResponse => ({
 export interface MemoryOperationTools extends MemoryTools {
   store: Store
   index: MemoryIndex
-  similar: Pick<Similar, 'atOnce'>
+  similar: Pick<Similar, 'compareNew'>
   steps: StepTurns
 }
 
@@ -70,8 +70,8 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
 
     // Runs its own transaction: similar memories are searched for before it, if that takes only a moment.
     own(operations.createMemory, async ({ principal, body, options }, record) => {
-      const known = await similar.atOnce(principal, `${body.title}\n${body.content}`)
-      await index.ahead(body.title, body.content)
+      const known = await similar.compareNew(principal, `${body.title}\n${body.content}`)
+      await index.analyseAhead(body.title, body.content)
       return store.tx(
         async (tx) => {
           const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
@@ -89,7 +89,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     ),
 
     own(operations.updateMemory, async ({ principal, params, body, options }, record) => {
-      await index.ahead(body.title, body.content)
+      await index.analyseAhead(body.title, body.content)
       return store.tx(
         async (tx) => {
           const response = shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)

@@ -22,7 +22,7 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
   const { now, store, index, similar } = tools
   return [
     own(operations.putMemory, async ({ principal, params, body, options }, record) => {
-      await index.ahead(body.title, body.content)
+      await index.analyseAhead(body.title, body.content)
       return store.tx(
         async (tx) => {
           const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)

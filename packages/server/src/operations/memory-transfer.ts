@@ -32,8 +32,13 @@ export function memoryTransferOperations({ compileCheck, ...tools }: MemoryTrans
     own(
       operations.importMemories,
       async ({ principal, body, options }, record) => {
-        const isGone = () => options.isGone?.() ?? false
-        const imported = await importMemories({ ...tools, ...checks }, principal, body as unknown as Pieces, isGone)
+        const isClientGone = () => options.isClientGone?.() ?? false
+        const imported = await importMemories(
+          { ...tools, ...checks },
+          principal,
+          body as unknown as Pieces,
+          isClientGone,
+        )
         const response = ok(imported)
         if (record) await store.tx((tx) => record(tx, response))
         return response

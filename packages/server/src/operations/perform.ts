@@ -160,10 +160,10 @@ function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: 
   return (call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> => {
     if (binding.kind === 'read' || binding.kind === 'browse') {
       const { handle } = binding
-      const isOnCopy = binding.kind === 'browse' && store.behind !== store
-      const look = () => handle(call, isOnCopy ? store.behind : store.readFor(call.principal))
+      const isOnCopy = binding.kind === 'browse' && store.staleReads !== store
+      const look = () => handle(call, isOnCopy ? store.staleReads : store.readFor(call.principal))
       const turn = readTurn(call.principal.tenantId, call.principal.id)
-      return turn === undefined ? look() : turn.then(() => (call.options.isGone?.() ? gone() : look()))
+      return turn === undefined ? look() : turn.then(() => (call.options.isClientGone?.() ? gone() : look()))
     }
     const audited = operation.audit && auditedCall(operation, call)
     if (binding.kind === 'own') return binding.handle(call, audited ? withAudit(audit, audited, record) : record)
@@ -219,7 +219,7 @@ function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof
       key,
       bodyHash: await payload.hash(),
     }
-    return idempotency.once(request, async (record) => {
+    return idempotency.runOnce(request, async (record) => {
       try {
         return await handle(principal, input, payload, options, record)
       } catch (error) {

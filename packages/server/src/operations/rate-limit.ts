@@ -2,18 +2,18 @@
 // is never exceeded in any window, and a caller told to wait n seconds gets through after n seconds.
 //
 // A single node counts in memory. Several nodes on one database add their counts together: a node that has taken 2 % of
-// a limit (at least one request) tells the store before it takes more, and learns what the others took. So n nodes
+// a limit (at least one request) writes its count before it takes more, and reads what the others took. So n nodes
 // overshoot by at most 2 % · n, and a busy node asks the store about once per 2 % of the limit instead of once per
 // request.
 import type { Clock } from '../kernel/clock.ts'
 import type { Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
-import { tellStore } from './tell-store.ts'
+import { syncCounts } from './sync-counts.ts'
 import { makeWindows, type Subject } from './windows.ts'
 
 export type { Subject } from './windows.ts'
 
-const UNTOLD_SHARE = 0.02
+const UNSYNCED_SHARE = 0.02
 
 const PAST_WINDOWS: Aging = { table: 'rate_windows', key: ['subject', 'slot'], age: 'expires_at' }
 
@@ -31,7 +31,7 @@ export interface RateLimiter {
   take(subjects: readonly Subject[]): Verdict | Promise<Verdict>
   /** Returns what `take` would, without taking. */
   peek(subjects: readonly Subject[]): Verdict
-  /** Tells the store and forgets idle windows. */
+  /** Syncs the counts with the store and forgets idle windows. */
   sync(): Promise<void>
 }
 
@@ -65,30 +65,30 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
       window.counts[window.newest % ring]!++
       window.total++
       if (!shared) continue
-      window.untold.set(window.newest, (window.untold.get(window.newest) ?? 0) + 1)
-      window.untoldTotal++
+      window.unsynced.set(window.newest, (window.unsynced.get(window.newest) ?? 0) + 1)
+      window.unsyncedTotal++
     }
     verdict.remaining--
     return verdict
   }
 
-  const hasMuchUntold = (subject: Subject): boolean =>
-    windowOf(subject).untoldTotal >= Math.max(1, Math.floor(subject.limit * UNTOLD_SHARE))
+  const shouldSync = (subject: Subject): boolean =>
+    windowOf(subject).unsyncedTotal >= Math.max(1, Math.floor(subject.limit * UNSYNCED_SHARE))
 
-  // One call to the store at a time: a request that arrives during one waits for the next, which tells its count.
-  async function tellSoon(store: Store): Promise<boolean> {
+  // One call to the store at a time: a request that arrives during one waits for the next, which writes its count.
+  async function syncSoon(store: Store): Promise<boolean> {
     if (syncing) await syncing
-    syncing ??= tellStore(store, windows).finally(() => (syncing = null))
+    syncing ??= syncCounts(store, windows).finally(() => (syncing = null))
     return syncing
   }
 
-  // However many requests arrive at once, each is judged by the counts that are known after the store was told.
-  async function tellAndTake(store: Store, subjects: readonly Subject[]): Promise<Verdict> {
+  // However many requests arrive at once, each is judged by the counts that are known after a sync.
+  async function syncAndTake(store: Store, subjects: readonly Subject[]): Promise<Verdict> {
     for (;;) {
-      const told = await tellSoon(store)
+      const synced = await syncSoon(store)
       const verdict = judge(subjects)
       if (!verdict.allowed) return verdict
-      if (!told || !subjects.some(hasMuchUntold)) return count(subjects, verdict)
+      if (!synced || !subjects.some(shouldSync)) return count(subjects, verdict)
     }
   }
 
@@ -98,11 +98,11 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     take(subjects) {
       const verdict = judge(subjects)
       if (!verdict.allowed) return verdict
-      return shared && subjects.some(hasMuchUntold) ? tellAndTake(shared, subjects) : count(subjects, verdict)
+      return shared && subjects.some(shouldSync) ? syncAndTake(shared, subjects) : count(subjects, verdict)
     },
     async sync() {
       if (shared) {
-        await tellSoon(shared)
+        await syncSoon(shared)
         await purge(shared, PAST_WINDOWS, windows.time())
       }
       windows.forgetIdle()

@@ -53,7 +53,8 @@ export const failureOf = ({ code, message, details, headers }: Failure) => ({
 })
 
 /** Returns the unique name of a request. The body of a response with a secret is sealed for this name. */
-export const nameOf = (r: RequestKey): string => JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
+export const requestName = (r: RequestKey): string =>
+  JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
 
 export interface RecordedResponses {
   rowOf(request: RequestKey, response: OperationResponse): RecordRow
@@ -72,7 +73,7 @@ export function makeRecordedResponses(db: Reads, secrets: Secrets, now: () => nu
     return {
       body_hash: request.bodyHash,
       status: response.status,
-      body: response.secret ? secrets.seal(body, nameOf(request)) : body,
+      body: response.secret ? secrets.seal(body, requestName(request)) : body,
       sealed: response.secret ? 1 : 0,
       resource_id: response.resourceId ?? null,
       key_id: request.keyId,
@@ -89,7 +90,7 @@ export function makeRecordedResponses(db: Reads, secrets: Secrets, now: () => nu
 
   function responseOf(request: RequestKey, row: RecordRow): OperationResponse {
     if (row.sealed && row.key_id !== request.keyId) throw keyOfAnother(request.key, row.resource_id)
-    const body = row.sealed ? secrets.open(row.body, nameOf(request)) : row.body
+    const body = row.sealed ? secrets.open(row.body, requestName(request)) : row.body
     const { json, text, pieces, headers } = readBody(request, body)
     if (row.status >= 400) {
       const { code, message, details } = (json as RecordedError).error

@@ -3,7 +3,7 @@ import { operations } from '@sensorium/contract'
 import { searchMemories, type Recall } from '../memory/recall.ts'
 import type { Store } from '../store/db.ts'
 import { own, type Binding } from './binding.ts'
-import { MAX_UNPAID } from './idempotency.ts'
+import { MAX_RECORDED_READ } from './idempotency.ts'
 
 export interface SearchTools {
   store: Store
@@ -23,7 +23,8 @@ export const searchOperations = ({ store, recall, now }: SearchTools): Binding[]
       body,
       async (tx, found) => {
         // A long response is not recorded: repeating the search has no effect that the first did not have.
-        if ('text' in found && found.text.length <= MAX_UNPAID) await record?.(tx, { status: 200, text: found.text })
+        if ('text' in found && found.text.length <= MAX_RECORDED_READ)
+          await record?.(tx, { status: 200, text: found.text })
       },
       options.brief,
     )),

@@ -60,14 +60,14 @@ function find(schema: Described, value: unknown, path: string): Found | null {
   return null
 }
 
-/** Describes the first unknown field of a body; null if there is none. `hides` says that its value may be a secret. */
-export function unknownField(schema: TSchema, body: unknown, hides: boolean): Invalid | null {
+/** Describes the first unknown field of a body; null if there is none. `mayBeSecret` says that its value may be a secret. */
+export function unknownField(schema: TSchema, body: unknown, mayBeSecret: boolean): Invalid | null {
   const found = find(schema as Described, body, '')
   if (!found) return null
   const near = nearest(found.name, found.known)
   return {
     field: found.path.slice(0, 1_000),
-    value: hides ? '[redacted]' : found.value,
+    value: mayBeSecret ? '[redacted]' : found.value,
     expected: near === undefined ? 'no field' : `a known field; the nearest is ${near}`,
     example: near ?? null,
   }

@@ -10,9 +10,9 @@ export interface Window {
   counts: Uint32Array
   newest: number
   total: number
-  /** Requests by slice that the store has not been told. The total includes those being told until they are on disk. */
-  untold: Map<number, number>
-  untoldTotal: number
+  /** Requests by slice that are not in the store yet. The total includes those being written until they are on disk. */
+  unsynced: Map<number, number>
+  unsyncedTotal: number
   /** The window was idle for long and was removed; its subject gets a new one. */
   forgotten: boolean
 }
@@ -58,8 +58,8 @@ export function makeWindows(windowSeconds: number, clock: Clock, isShared: boole
         counts: new Uint32Array(ring),
         newest: slice,
         total: 0,
-        untold: new Map(),
-        untoldTotal: 0,
+        unsynced: new Map(),
+        unsyncedTotal: 0,
         forgotten: false,
       }
       byKey.set(key, window)
@@ -98,7 +98,7 @@ export function makeWindows(windowSeconds: number, clock: Clock, isShared: boole
   function forgetIdle(): void {
     const slice = Math.floor(time() / sliceMs)
     for (const [key, window] of byKey) {
-      if (slice - window.newest <= IDLE_WINDOWS * ring || window.untoldTotal > 0) continue
+      if (slice - window.newest <= IDLE_WINDOWS * ring || window.unsyncedTotal > 0) continue
       byKey.delete(key)
       window.forgotten = true
     }

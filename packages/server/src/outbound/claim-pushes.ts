@@ -3,7 +3,7 @@ import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import { reputationOf, triedFrom, wantedBy, type Endpoint } from './endpoint.ts'
+import { blockedUntil, reputationOf, wantedBy, type Endpoint } from './endpoint.ts'
 import { RESPONSE_WITHIN_MS } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSlots, REPUTATIONS, type Grant, type Reputation } from './slots.ts'
@@ -63,7 +63,7 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   function want(endpoint: Endpoint): void {
     if (stopping.aborted || !endpoint.due) return
     const now = clock.now()
-    const from = triedFrom(endpoint, now)
+    const from = blockedUntil(endpoint, now)
     if (from > 0) return tools.wakeAt(endpoint, from)
     if (wantedBy(endpoint, now) < 1) return
     slots.line(endpoint.mailbox.tenantId, reputationOf(endpoint), endpoint)

@@ -60,7 +60,7 @@ export const reputationOf = ({ breaker, succeededAt, lastError }: Endpoint): Rep
   breaker.failures > 0 || lastError !== null ? 'suspect' : succeededAt === null ? 'new' : 'proven'
 
 /** Returns the time before which nothing may be tried; 0 if it may be tried now. */
-export const triedFrom = ({ heldUntil, breaker }: Endpoint, now: number): number => {
+export const blockedUntil = ({ heldUntil, breaker }: Endpoint, now: number): number => {
   const from = Math.max(heldUntil, breaker.pausedUntil ?? 0)
   return from > now ? from : 0
 }
@@ -70,13 +70,19 @@ export const triedFrom = ({ heldUntil, breaker }: Endpoint, now: number): number
  * until a quarter of the window is free.
  */
 export function wantedBy(endpoint: Endpoint, now: number): number {
-  if (!endpoint.due || endpoint.claiming || triedFrom(endpoint, now) > 0) return 0
+  if (!endpoint.due || endpoint.claiming || blockedUntil(endpoint, now) > 0) return 0
   const free = allowance(endpoint.breaker, now, endpoint.window) - endpoint.underWay
   return free * 4 < endpoint.window && endpoint.underWay > 0 ? 0 : free
 }
 
 /** Updates the endpoint with the outcome of a push. */
-export function learn(endpoint: Endpoint, exchange: Exchange, outcome: PushOutcome, ms: number, now: number): void {
+export function applyOutcome(
+  endpoint: Endpoint,
+  exchange: Exchange,
+  outcome: PushOutcome,
+  ms: number,
+  now: number,
+): void {
   endpoint.lastStatus = 'status' in exchange ? exchange.status : null
   // A rough mean over the last ten or so, beginning with the first value.
   if ('status' in exchange) endpoint.latencyMs = endpoint.latencyMs === null ? ms : endpoint.latencyMs * 0.9 + ms * 0.1

@@ -55,7 +55,7 @@ export function makeGiveBack({ store, wakeups, activity, clock, log, policyOf }:
     run,
     lanes: 1,
     maxItems: MAX_GROUP,
-    whose: ofMailbox,
+    ownerOf: ofMailbox,
   })
   const pending = new Set<Promise<void>>()
   const giveBack = ((ended) => {

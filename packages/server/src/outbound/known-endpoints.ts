@@ -22,7 +22,7 @@ export interface KnownEndpoints {
   get(agentId: string): Endpoint | undefined
   all(): Iterable<Endpoint>
   /** Something may have arrived for these recipients. */
-  hear(recipientIds: readonly string[]): void
+  noteArrivals(recipientIds: readonly string[]): void
   /** Called when the agent is no longer pushed to. */
   forget(endpoint: Endpoint): void
   /** Scans the next page of agents that are pushed to for something due. */
@@ -65,7 +65,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
     }
   }
 
-  function hear(recipientIds: readonly string[]): void {
+  function noteArrivals(recipientIds: readonly string[]): void {
     for (const id of recipientIds) {
       const endpoint = endpoints.get(id)
       if (endpoint) markDue(endpoint)
@@ -95,19 +95,19 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
 
   // A wake-up without names may mean any recipient: the scan runs within a second anyway.
   wakeups.watch((recipientIds) => {
-    if (recipientIds && !stopping.aborted) hear(recipientIds)
+    if (recipientIds && !stopping.aborted) noteArrivals(recipientIds)
   })
   // An agent changed: it may be pushed to from now on, or at another endpoint.
   announcements.listen('agent', (agentId) => {
     changes++
     notPushed.delete(agentId)
-    hear([agentId])
+    noteArrivals([agentId])
   })
 
   return {
     get: (agentId) => endpoints.get(agentId),
     all: () => endpoints.values(),
-    hear,
+    noteArrivals,
     forget(endpoint) {
       const { recipientId } = endpoint.mailbox
       if (endpoints.get(recipientId) === endpoint) endpoints.delete(recipientId)

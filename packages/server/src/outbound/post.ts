@@ -33,7 +33,7 @@ function describe(error: NodeJS.ErrnoException): string {
 interface Live {
   until: number
   request: http.ClientRequest | null
-  cutBy: Silence | null
+  cutBy: ExchangeAborted | null
 }
 
 interface Agents {
@@ -68,7 +68,7 @@ function sendOnce(
     request.on('error', (error: NodeJS.ErrnoException) => {
       // The endpoint closed a kept connection at the moment it was reused, which is nobody's failure.
       const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-      resolve(stale ? 'stale' : { error: error instanceof Silence ? error.message : describe(error) })
+      resolve(stale ? 'stale' : { error: error instanceof ExchangeAborted ? error.message : describe(error) })
     })
     request.on('response', (response) => {
       const result = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
@@ -104,7 +104,7 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
 
   function cut(exchange: Live, why: string): void {
     live.delete(exchange)
-    exchange.cutBy = new Silence(why)
+    exchange.cutBy = new ExchangeAborted(why)
     exchange.request?.destroy(exchange.cutBy)
   }
 
@@ -161,4 +161,4 @@ const hasNoBody = ({ statusCode, headers }: http.IncomingMessage): boolean =>
   statusCode === 204 || headers['content-length'] === '0'
 
 /** The response took too long, or the node is shutting down. */
-class Silence extends Error {}
+class ExchangeAborted extends Error {}

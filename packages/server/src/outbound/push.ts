@@ -23,7 +23,7 @@ import type { Announcements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
 import { makeAlarm } from './alarm.ts'
 import { makeClaimPushes } from './claim-pushes.ts'
-import { healthOf, keysOf, learn, type Endpoint, type PushHealth } from './endpoint.ts'
+import { applyOutcome, healthOf, keysOf, type Endpoint, type PushHealth } from './endpoint.ts'
 import { makeKnownEndpoints } from './known-endpoints.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Post } from './post.ts'
@@ -53,7 +53,7 @@ export interface Push {
   health(agentId: string): PushHealth
   underWay(): number
   /** How many endpoints have a breaker that is not closed. */
-  open(): number
+  pausedEndpoints(): number
   /** Stops claiming, waits a little for what is under way, and gives the rest back. */
   close(): Promise<void>
 }
@@ -93,7 +93,7 @@ export function makePush(tools: PushTools): Push {
     forget(endpoint) {
       known.forget(endpoint)
       // A wake-up came meanwhile: what was read may be outdated.
-      if (endpoint.due) known.hear([endpoint.mailbox.recipientId])
+      if (endpoint.due) known.noteArrivals([endpoint.mailbox.recipientId])
     },
   })
 
@@ -119,7 +119,7 @@ export function makePush(tools: PushTools): Push {
     endpoint.underWay--
     claims.release(grant)
     if (outcome.kind !== 'interrupted') {
-      learn(endpoint, exchange, outcome, ms, clock.now())
+      applyOutcome(endpoint, exchange, outcome, ms, clock.now())
       observe(outcome.kind, ms / 1000)
     }
     claims.want(endpoint)
@@ -140,7 +140,7 @@ export function makePush(tools: PushTools): Push {
     runOnce: known.scan,
     health: (agentId) => healthOf(known.get(agentId), clock.now()),
     underWay: claims.slotsHeld,
-    open: () => [...known.all()].filter((endpoint) => endpoint.breaker.pausedUntil !== null).length,
+    pausedEndpoints: () => [...known.all()].filter((endpoint) => endpoint.breaker.pausedUntil !== null).length,
     async close() {
       stopping.abort()
       alarm.stop()

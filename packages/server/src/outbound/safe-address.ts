@@ -24,13 +24,13 @@ const PUBLIC_V6 = ipaddr.parseCIDR('2000::/3')
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 
 /** Writes hexadecimal groups: ipaddr.js takes `::127.0.0.1`, which is ::7f00:1, for a mapped IPv4 address. */
-const inGroups = (v6: string): string => URL.parse(`http://[${v6.split('%')[0]}]/`)?.hostname.slice(1, -1) ?? '::'
+const normaliseV6 = (v6: string): string => URL.parse(`http://[${v6.split('%')[0]}]/`)?.hostname.slice(1, -1) ?? '::'
 
 /** Whether an address belongs to the public internet. */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0) return false
   // An IPv4 address that is mapped into IPv6 is judged as IPv4.
-  const address = ipaddr.process(text.includes(':') ? inGroups(text) : text)
+  const address = ipaddr.process(text.includes(':') ? normaliseV6(text) : text)
   if (address.kind() === 'ipv4') return address.range() === 'unicast' && address.toString() !== METADATA_SERVICE
   if (address.match(NAT64)) return isPublicAddress(address.toByteArray().slice(12).join('.'))
   return address.range() === 'unicast' && address.match(PUBLIC_V6)

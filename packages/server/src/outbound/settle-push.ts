@@ -60,7 +60,7 @@ export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): S
     run,
     lanes: store.writers,
     maxItems: MAX_GROUP,
-    whose: ofMailbox,
+    ownerOf: ofMailbox,
   }).add
 }
 

@@ -1,5 +1,5 @@
 // The rows that pushing needs: which agents are pushed to, and the secrets their pushes are signed with.
-import { MINE } from '../delivery/sql.ts'
+import { RECIPIENT_IS } from '../delivery/sql.ts'
 import { IS_READY } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 
@@ -101,7 +101,7 @@ export interface LeaseRow {
 /** Returns which of these deliveries are leased, and until when. Locks nothing. */
 export const readLeases = (db: Db, tenantId: string, recipientId: string, ids: string[]) =>
   db.rows<LeaseRow>(
-    `select id, leases, due_at from deliveries where tenant_id = ? and ${MINE} and ${db.dialect.inList('id')} and state = 'leased'`,
+    `select id, leases, due_at from deliveries where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and state = 'leased'`,
     [tenantId, recipientId, db.dialect.list(ids)],
   )
 

@@ -16,7 +16,7 @@ import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import { makeGiveBack } from './give-back.ts'
-import { lookAtLeases, pumpDue } from './look-again.ts'
+import { lookAtLeases, pumpDue } from './refresh-streams.ts'
 import { openStream, type Sink, type Stream } from './stream.ts'
 import { makeTicker } from './ticker.ts'
 import { endWithToken } from './end-with-token.ts'
@@ -68,24 +68,45 @@ interface Entry {
   cancelWake(): void
 }
 
+const NO_ENTRIES: ReadonlySet<Entry> = new Set()
+
+/** The open streams, all of them and by mailbox. */
+function makeEntries() {
+  const all = new Set<Entry>()
+  const byRecipient = new Map<string, Set<Entry>>()
+  return {
+    all: all as ReadonlySet<Entry>,
+    of: (recipientId: string): ReadonlySet<Entry> => byRecipient.get(recipientId) ?? NO_ENTRIES,
+    add(entry: Entry): void {
+      const { recipientId } = entry.stream.mailbox
+      all.add(entry)
+      byRecipient.set(recipientId, (byRecipient.get(recipientId) ?? new Set<Entry>()).add(entry))
+    },
+    /** Returns whether the stream was open. */
+    remove(entry: Entry): boolean {
+      const { recipientId } = entry.stream.mailbox
+      const siblings = byRecipient.get(recipientId)
+      if (siblings?.delete(entry) && siblings.size === 0) byRecipient.delete(recipientId)
+      return all.delete(entry)
+    },
+  }
+}
+
 export function makeStreams(tools: StreamsTools): Streams {
   const { store, claim, wakeups, identify, clock, log } = tools
-  const entries = new Set<Entry>()
-  const byRecipient = new Map<string, Set<Entry>>()
+  const entries = makeEntries()
   const overNodes = store.isShared
   let closing = false
 
   const longInTurn = makeInTurn({ what: 'long deliveries waiting', ...LONG_AT_ONCE, mostWaiting: MAX_STREAMS })
 
-  const keepTicking = makeTicker(clock, log, TICK_MS, () => entries.size > 0, tick)
+  const keepTicking = makeTicker(clock, log, TICK_MS, () => entries.all.size > 0, tick)
   const giveBack = makeGiveBack(tools)
 
   async function end(entry: Entry, last?: string): Promise<void> {
-    if (!entries.delete(entry)) return
+    if (!entries.remove(entry)) return
     entry.cancelWake()
     const { mailbox } = entry.stream
-    const siblings = byRecipient.get(mailbox.recipientId)
-    if (siblings?.delete(entry) && siblings.size === 0) byRecipient.delete(mailbox.recipientId)
     await entry.stream.close(last)
     const leases = entry.stream.held()
     if (leases.length > 0) await giveBack({ mailbox, leases })
@@ -93,7 +114,7 @@ export function makeStreams(tools: StreamsTools): Streams {
 
   function tick(now: number, elapsed: number): void {
     const idle: Stream[] = []
-    for (const entry of entries) {
+    for (const entry of entries.all) {
       const { stream } = entry
       const stuck = stream.stuckSince()
       if (stuck !== null && elapsed - stuck >= STUCK_MS) {
@@ -121,22 +142,22 @@ export function makeStreams(tools: StreamsTools): Streams {
 
   wakeups.watchLeases({
     settled(recipientId, ids) {
-      for (const { stream } of byRecipient.get(recipientId) ?? []) stream.settled(ids)
+      for (const { stream } of entries.of(recipientId)) stream.settled(ids)
     },
     released(recipientId, leases) {
-      for (const { stream } of byRecipient.get(recipientId) ?? []) stream.released(leases)
+      for (const { stream } of entries.of(recipientId)) stream.released(leases)
     },
     extended(recipientId) {
-      for (const entry of byRecipient.get(recipientId) ?? []) void look(entry)
+      for (const entry of entries.of(recipientId)) void look(entry)
     },
   })
 
   return {
     open(mailbox, token, max, sink) {
-      if (closing || entries.size >= MAX_STREAMS)
+      if (closing || entries.all.size >= MAX_STREAMS)
         throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
-      const siblings = byRecipient.get(mailbox.recipientId) ?? new Set<Entry>()
-      if (siblings.size >= MAX_STREAMS_OF_ONE) throw tooManyAtOnce('streams of one mailbox open', MAX_STREAMS_OF_ONE)
+      if (entries.of(mailbox.recipientId).size >= MAX_STREAMS_OF_ONE)
+        throw tooManyAtOnce('streams of one mailbox open', MAX_STREAMS_OF_ONE)
       const stream = openStream(mailbox, max, sink, {
         claim,
         clock,
@@ -153,17 +174,16 @@ export function makeStreams(tools: StreamsTools): Streams {
         cancelWake: wakeups.wait(mailbox, stream.pump),
       }
       entries.add(entry)
-      byRecipient.set(mailbox.recipientId, siblings.add(entry))
       stream.pump()
       keepTicking()
       return { drained: stream.drained, gone: () => void end(entry) }
     },
-    count: () => entries.size,
+    count: () => entries.all.size,
     async close() {
       closing = true
       // Spread over some seconds, so that the clients do not all reconnect to the next node at the same moment.
       await Promise.all(
-        [...entries].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)),
+        [...entries.all].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)),
       )
       await giveBack.finished()
     },

@@ -14,9 +14,9 @@ const lockOf = (tenantId: string): string => `routing ${tenantId}`
 
 /**
  * Called by a publish before it reads the routing tables. It may route by the old tables until it ends, and
- * `closeRouting` waits for that.
+ * `lockRoutingExclusive` waits for that.
  */
-export function joinRouting(tx: Db, tenantIds: readonly string[]): void {
+export function lockRoutingShared(tx: Db, tenantIds: readonly string[]): void {
   void tx.lock(tenantIds.map(lockOf), 'shared')
 }
 
@@ -24,7 +24,7 @@ export function joinRouting(tx: Db, tenantIds: readonly string[]): void {
  * Waits for the publishes under way and blocks new ones: every event that is stored after this transaction is routed by
  * its changes.
  */
-export async function closeRouting(tx: Db, tenantId: string): Promise<void> {
+export async function lockRoutingExclusive(tx: Db, tenantId: string): Promise<void> {
   await tx.lock([lockOf(tenantId)], 'exclusive')
 }
 

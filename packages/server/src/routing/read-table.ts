@@ -6,14 +6,14 @@ import {
   readAllMembers,
   readChanges,
   readFeeds,
+  readInactiveOrPaused,
+  readInactiveOrPausedAmong,
   readInterests,
   readMembers,
-  readResting,
-  readRestingOf,
   readSources,
   readVersions,
+  type AgentState,
   type Change,
-  type RestingAgent,
 } from './sql.ts'
 import type { RoutingTable } from './table.ts'
 
@@ -30,7 +30,7 @@ function setMembers(table: RoutingTable, rows: { channel_id: string; participant
   }
 }
 
-function setResting(table: RoutingTable, agents: readonly RestingAgent[]): void {
+function setInactiveAndPaused(table: RoutingTable, agents: readonly AgentState[]): void {
   for (const { id, status, paused } of agents) {
     if (status === 'inactive') table.inactive.add(id)
     if (paused === 1) table.paused.add(id)
@@ -39,7 +39,7 @@ function setResting(table: RoutingTable, agents: readonly RestingAgent[]): void 
 
 /** Reads everything into an empty table. */
 export async function fillTable(store: Store, tenantId: string, table: RoutingTable): Promise<RoutingTable> {
-  const db = store.beside
+  const db = store.outsideTx
   // The version is read first, so that changes made while the rest is read are applied later.
   const [version] = await readVersions(db, [tenantId])
   table.version = version?.version ?? 0
@@ -53,7 +53,7 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
   }
   for (const feed of await readAllFeeds(db, tenantId)) table.put(feed)
   setMembers(table, await readAllMembers(db, tenantId))
-  setResting(table, await readResting(db, tenantId))
+  setInactiveAndPaused(table, await readInactiveOrPaused(db, tenantId))
   table.sources = new Set((await readSources(db, tenantId)).map(({ source }) => source))
   return table
 }
@@ -61,7 +61,7 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
 /** Brings the table up to date with all commits. Returns false if that is not possible and it must be filled again. */
 export async function refreshTable(store: Store, tenantId: string, table: RoutingTable): Promise<boolean> {
   for (let read = 0; read < MAX_CHANGES; read += PAGE) {
-    const changes = await readChanges(store.beside, tenantId, table.version, PAGE)
+    const changes = await readChanges(store.outsideTx, tenantId, table.version, PAGE)
     if (changes.length === 0) return isCurrent(store, tenantId, table)
     // If a version was given out twice (its first commit was lost with a server, or the data was restored from a
     // backup), the previous stamp differs.
@@ -73,12 +73,12 @@ export async function refreshTable(store: Store, tenantId: string, table: Routin
 }
 
 async function isCurrent(store: Store, tenantId: string, table: RoutingTable): Promise<boolean> {
-  const [committed] = await readVersions(store.beside, [tenantId])
+  const [committed] = await readVersions(store.outsideTx, [tenantId])
   return (committed?.version ?? 0) === table.version && (committed?.stamp ?? '') === table.stamp
 }
 
 async function apply(store: Store, tenantId: string, table: RoutingTable, changes: readonly Change[]): Promise<void> {
-  const db = store.beside
+  const db = store.outsideTx
   const ids = (kind: string): string[] => [
     ...new Set(changes.filter((change) => change.kind === kind).map((change) => change.id)),
   ]
@@ -86,7 +86,7 @@ async function apply(store: Store, tenantId: string, table: RoutingTable, change
   const foundInterests = interests.length > 0 ? await readInterests(db, tenantId, interests) : []
   const foundFeeds = feeds.length > 0 ? await readFeeds(db, tenantId, feeds) : []
   const foundMembers = channels.length > 0 ? await readMembers(db, tenantId, channels) : []
-  const foundResting = agents.length > 0 ? await readRestingOf(db, tenantId, agents) : []
+  const foundAgents = agents.length > 0 ? await readInactiveOrPausedAmong(db, tenantId, agents) : []
   const foundSources = ids('source').length > 0 ? await readSources(db, tenantId) : null
   // No await from here on, so that no one sees a table that is partly updated.
   for (const id of [...interests, ...feeds]) table.remove(id)
@@ -97,7 +97,7 @@ async function apply(store: Store, tenantId: string, table: RoutingTable, change
     table.inactive.delete(id)
     table.paused.delete(id)
   }
-  setResting(table, foundResting)
+  setInactiveAndPaused(table, foundAgents)
   if (foundSources) table.sources = new Set(foundSources.map(({ source }) => source))
   const last = changes.at(-1)!
   table.version = last.version

@@ -114,7 +114,7 @@ export const readMembers = (db: Reads, tenantId: string, channelIds: string[]) =
     [tenantId, db.dialect.list(channelIds)],
   )
 
-export interface RestingAgent {
+export interface AgentState {
   id: string
   status: 'active' | 'inactive'
   paused: number
@@ -126,12 +126,12 @@ const AGENTS = 'select id, status, paused from agents where tenant_id = ?'
  * Returns the agents that are inactive or paused, each kind by its own index. An agent that is both is returned twice.
  * (Rejected: one query with `or`, for which SQLite scans all agents of the tenant.)
  */
-export const readResting = (db: Reads, tenantId: string) =>
-  db.rows<RestingAgent>(`${AGENTS} and status = 'inactive' union all ${AGENTS} and paused = 1`, [tenantId, tenantId])
+export const readInactiveOrPaused = (db: Reads, tenantId: string) =>
+  db.rows<AgentState>(`${AGENTS} and status = 'inactive' union all ${AGENTS} and paused = 1`, [tenantId, tenantId])
 
 /** Returns those of the given agents that are inactive or paused. */
-export const readRestingOf = (db: Reads, tenantId: string, ids: string[]) =>
-  db.rows<RestingAgent>(`${AGENTS} and (status = 'inactive' or paused = 1) and ${db.dialect.inList('id')}`, [
+export const readInactiveOrPausedAmong = (db: Reads, tenantId: string, ids: string[]) =>
+  db.rows<AgentState>(`${AGENTS} and (status = 'inactive' or paused = 1) and ${db.dialect.inList('id')}`, [
     tenantId,
     db.dialect.list(ids),
   ])
@@ -144,4 +144,4 @@ export const readSources = (db: Reads, tenantId: string) =>
   )
 
 /** How old changes are purged. A table that is older than the remaining changes is loaded completely. */
-export const CHANGES: Aging = { table: 'routing_changes', key: ['version'], age: 'changed_at' }
+export const AGING_CHANGES: Aging = { table: 'routing_changes', key: ['version'], age: 'changed_at' }

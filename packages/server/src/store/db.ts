@@ -154,7 +154,7 @@ export interface Caller {
 }
 
 /** The caller of work that the service does by itself, or for many callers at once. */
-export const ITSELF: Caller = { tenantId: '', id: '' }
+export const SERVICE_CALLER: Caller = { tenantId: '', id: '' }
 
 export interface TxOptions {
   /**
@@ -179,18 +179,18 @@ export interface Store extends Db {
    * Reads committed data on connections that no transaction holds, so that a transaction can wait for a read without
    * waiting for itself. For quick queries, like `lookUp`.
    */
-  readonly beside: Reads
+  readonly outsideTx: Reads
   tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T>
   /**
    * Calls `begin` when the transactions that it asks for can begin: at the end of this turn or, with one writer, right
    * before its next group, which they join. For work that is put together as late as possible.
    */
-  soon(begin: () => void): void
+  beforeNextGroup(begin: () => void): void
   /**
-   * Like `soon`, for work that only its own caller waits for. With one writer it joins a group of others if one is to
-   * be expected, and waits up to 3 ms for it.
+   * Like `beforeNextGroup`, for work that only its own caller waits for. With one writer it joins a group of others if
+   * one is to be expected, and waits up to 3 ms for it.
    */
-  alongside(begin: () => void): void
+  withNextGroup(begin: () => void): void
   /**
    * Returns the store for the reads of `caller`. Where each read takes a connection, a tenant gets a few at a time, and
    * reads wait in turns: tenants first, then callers inside a tenant.
@@ -200,11 +200,11 @@ export interface Store extends Db {
    * Reads data that may be two seconds old, from a replica if there is one. For what people look through, never for
    * what an agent has just done.
    */
-  readonly behind: Db
+  readonly staleReads: Db
   /** Rejects with the reason if connections to the store are not sessions of their own (postgres-sessions.ts). */
   requireSessions(): Promise<void>
   /** Reads again what may have changed about the store: whether it is sharded. */
-  learn(): Promise<void>
+  refreshCapabilities(): Promise<void>
   /** Rejects if the store cannot be reached or takes no writes. */
   ping(): Promise<void>
   /** Returns the time by the clock of the server that holds the store, or null if that is this machine. */
@@ -226,7 +226,7 @@ export type Observe = (kind: 'tx' | 'query', seconds: number) => void
  */
 export type Trouble = 'away' | 'busy' | 'unsure'
 
-const SENTENCES: Readonly<Record<Trouble, string>> = {
+const CALLER_MESSAGES: Readonly<Record<Trouble, string>> = {
   away: 'The store cannot be reached',
   busy: 'The store has more to do than it can; nothing was written',
   unsure:
@@ -243,8 +243,8 @@ export class StoreUnavailable extends Error {
   }
 
   /** The sentence for the caller. The message is for the operator of the service. */
-  get sentence(): string {
-    return SENTENCES[this.trouble]
+  get callerMessage(): string {
+    return CALLER_MESSAGES[this.trouble]
   }
 }
 

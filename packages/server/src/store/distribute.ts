@@ -22,7 +22,7 @@ export async function distribute(store: Store, shards?: number): Promise<Distrib
     await tx.lock([MIGRATING], 'exclusive')
     return distributeTables(tx, shards)
   })
-  await store.learn()
+  await store.refreshCapabilities()
   return { tables, refused: await tellWorkers(store) }
 }
 

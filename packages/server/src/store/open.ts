@@ -9,7 +9,7 @@ import { one, type Observe, type Store } from './db.ts'
 import { followClock } from './follow-clock.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
-import { keepSecret } from './secret-file.ts'
+import { readOrCreateSecret } from './secret-file.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface Opened {
@@ -42,24 +42,24 @@ export const storeExists = ({ databaseUrl, dataDir }: Config): boolean =>
 /** Opens the store, creates it if there is none, and migrates it to this code's schema. */
 export async function openStore(config: Config, clock: Clock, options: OpenOptions = {}): Promise<Opened> {
   if (config.databaseUrl === null) makeDataDirectory(config.dataDir)
-  const secrets = makeSecrets(config.secret ?? keepSecret(config.dataDir))
+  const secrets = makeSecrets(config.secret ?? readOrCreateSecret(config.dataDir))
   const store = connect(config, clock, options)
   try {
     await store.requireSessions()
     // Before anything is written, so that no time of a clock that is ahead gets into a store that nodes share.
     await followClock(store, clock)
     await migrate(store, clock.now())
-    await store.learn()
+    await store.refreshCapabilities()
     await checkSecret(store, secrets)
   } catch (error) {
     await store.close()
-    throw explained(error)
+    throw withPoolerHint(error)
   }
   return { store, secrets }
 }
 
 /** Adds the settings that a pooler needs to its error, where it refuses a startup parameter that it does not know. */
-function explained(error: unknown): unknown {
+function withPoolerHint(error: unknown): unknown {
   const parameter = /unsupported startup parameter: (\w+)/.exec((error as Error).message)?.[1]
   return parameter === undefined
     ? error

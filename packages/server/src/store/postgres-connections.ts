@@ -6,10 +6,10 @@ import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Caller, type Observe, type StoreStats, type Value } from './db.ts'
 import { makeListening, type Listening } from './postgres-listen.ts'
-import { makeLookUps } from './postgres-lookups.ts'
+import { makeLookUps, type LookUps } from './postgres-lookups.ts'
 import { makeServers, type Servers } from './postgres-servers.ts'
 import { makeConnectionTurns, type ConnectionTurns } from './postgres-turns.ts'
-import { BatchingClient, isOutage, isOvertime, isQueueTimeout, setUp } from './postgres-wire.ts'
+import { BatchingClient, isOutage, isQueueTimeout, isStatementTimeout, setUp } from './postgres-wire.ts'
 
 export interface PostgresOptions {
   url: string
@@ -33,7 +33,7 @@ export interface Connections {
   tell(sql: string, values: readonly Value[]): void
   listen: Listening['listen']
   /** Reports that the server takes no writes any more: another one may. */
-  doubt(): void
+  markInDoubt(): void
   stats(): StoreStats
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ type Warn = (what: string, error: unknown) => void
  */
 function translated(error: unknown, connected: boolean): unknown {
   if (error instanceof StoreUnavailable) return error
-  const busy = isOvertime(error) || isQueueTimeout(error)
+  const busy = isStatementTimeout(error) || isQueueTimeout(error)
   // A server that lets nobody in, for whatever reason, counts as away.
   if (!busy && connected && !isOutage(error)) return error
   const message = isQueueTimeout(error) ? 'all connections are in use' : (error as Error).message
@@ -124,12 +124,29 @@ function onPool(pool: pg.Pool, turns: ConnectionTurns, servers: Servers, observe
     } catch (error) {
       const told = translated(error, client !== undefined)
       broken = told instanceof StoreUnavailable && told.trouble !== 'busy'
-      if (broken) servers.doubt()
+      if (broken) servers.markInDoubt()
       throw told
     } finally {
       client?.release(broken)
       if (hasTurn) turns.leave(caller)
       observe(kind, (performance.now() - started) / 1000)
+    }
+  }
+}
+
+/** Returns a function that runs a look-up on the connections that look-ups share. */
+function onLookUps(lookUps: LookUps, servers: Servers, observe: Observe): LookUps['rows'] {
+  return async (sql, values) => {
+    const started = performance.now()
+    try {
+      if (servers.inDoubt()) await servers.ready()
+      return await lookUps.rows(sql, values)
+    } catch (error) {
+      const told = translated(error, true)
+      if (told instanceof StoreUnavailable) servers.markInDoubt()
+      throw told
+    } finally {
+      observe('query', (performance.now() - started) / 1000)
     }
   }
 }
@@ -150,6 +167,7 @@ export function makeConnections(options: PostgresOptions): Connections {
     () => new Client({ ...TIMED, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
     warn,
   )
+  const lookUp = onLookUps(lookUps, servers, observe)
   const closing = new AbortController()
   const listening = makeListening(
     async () => {
@@ -184,20 +202,6 @@ export function makeConnections(options: PostgresOptions): Connections {
     }
   }
 
-  async function lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]> {
-    const started = performance.now()
-    try {
-      if (servers.inDoubt()) await servers.ready()
-      return await lookUps.rows<R>(sql, values)
-    } catch (error) {
-      const told = translated(error, true)
-      if (told instanceof StoreUnavailable) servers.doubt()
-      throw told
-    } finally {
-      observe('query', (performance.now() - started) / 1000)
-    }
-  }
-
   return {
     withClient,
     readFor: (caller, work) => whileOpen(() => readFor(caller, work)),
@@ -207,7 +211,7 @@ export function makeConnections(options: PostgresOptions): Connections {
       whileOpen(() => lookUps.rows(sql, values)).catch((error) => warn('a wake-up was not sent', error))
     },
     listen: listening.listen,
-    doubt: servers.doubt,
+    markInDoubt: servers.markInDoubt,
     stats() {
       const { connections, idle } = lookUps.stats()
       return {

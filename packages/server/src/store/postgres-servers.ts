@@ -30,7 +30,7 @@ export interface Servers {
   /** Watches a connection, and cuts it when its server is lost. */
   watch(client: pg.Client): void
   /** Reports that a server went away or takes no writes any more: before the next work, the servers are asked again. */
-  doubt(): void
+  markInDoubt(): void
   close(): void
 }
 
@@ -67,7 +67,42 @@ async function probe(url: string, mustWrite: boolean): Promise<string> {
  * The server is there and refuses, because of too many connections for example. A code of five characters comes from
  * the server, any other from the socket; class 57 means that the server is starting or stopping.
  */
-const saysNo = (error: unknown): boolean => /^(?!57)[0-9A-Z]{5}$/.test((error as { code?: string })?.code ?? '')
+const hasServerResponded = (error: unknown): boolean =>
+  /^(?!57)[0-9A-Z]{5}$/.test((error as { code?: string })?.code ?? '')
+
+/**
+ * Calls `examine` when work is under way and no connection has received anything for a while. Returns a function that
+ * stops this.
+ */
+function startPulse(
+  watched: ReadonlyMap<pg.Client, string>,
+  underWay: () => boolean,
+  examine: () => Promise<void>,
+): () => void {
+  let received = -1
+  let silent = 0
+  let isExamining = false
+
+  async function examineOnce(): Promise<void> {
+    isExamining = true
+    try {
+      await examine()
+    } finally {
+      isExamining = false
+      silent = 0
+    }
+  }
+
+  const pulse = setInterval(() => {
+    let bytes = 0
+    for (const client of watched.keys()) bytes += socketOf(client).bytesRead
+    silent = underWay() && watched.size > 0 && bytes === received ? silent + 1 : 0
+    received = bytes
+    if (silent >= SILENT_PULSES && !isExamining) void examineOnce()
+  }, PULSE_MS)
+  pulse.unref()
+  return () => clearInterval(pulse)
+}
 
 export function makeServers(
   given: string,
@@ -76,10 +111,10 @@ export function makeServers(
 ): Servers {
   const parsed = databaseServers(given)
   if (!parsed) throw new Error('DATABASE_URL is not the address of a PostgreSQL database')
-  const { urls, mustLook } = parsed
+  const { urls, mustFindPrimary } = parsed
   const watched = new Map<pg.Client, string>()
   let current = urls[0]!
-  let known = !mustLook
+  let known = !mustFindPrimary
   let finding: Promise<void> | null = null
 
   function cut(where: (url: string) => boolean): void {
@@ -87,9 +122,11 @@ export function makeServers(
   }
 
   async function find(): Promise<void> {
-    const probes = urls.map((url) => probe(url, mustLook))
+    const probes = urls.map((url) => probe(url, mustFindPrimary))
     for (const asked of probes) asked.catch(() => {})
-    const stays = probes[urls.indexOf(current)]!.catch((error: Error) => (saysNo(error.cause) ? current : null))
+    const stays = probes[urls.indexOf(current)]!.catch((error: Error) =>
+      hasServerResponded(error.cause) ? current : null,
+    )
     const chosen =
       (await Promise.race([stays, sleep(STAY_WITHIN_MS, null, { ref: false })])) ??
       (await Promise.any(probes).catch(({ errors }: AggregateError) => {
@@ -115,37 +152,20 @@ export function makeServers(
     return finding
   }
 
-  // ---- the pulse
-
-  let heard = -1
-  let silent = 0
-  let asking = false
-
   async function examine(): Promise<void> {
-    asking = true
     try {
-      if (mustLook) {
+      if (mustFindPrimary) {
         known = false
         await ready()
       } else await probe(current, false)
     } catch (error) {
-      if (saysNo((error as Error).cause)) return
+      if (hasServerResponded((error as Error).cause)) return
       warn('the database does not respond', error)
       cut(() => true)
-    } finally {
-      asking = false
-      silent = 0
     }
   }
 
-  const pulse = setInterval(() => {
-    let bytes = 0
-    for (const client of watched.keys()) bytes += socketOf(client).bytesRead
-    silent = underWay() && watched.size > 0 && bytes === heard ? silent + 1 : 0
-    heard = bytes
-    if (silent >= SILENT_PULSES && !asking) void examine()
-  }, PULSE_MS)
-  pulse.unref()
+  const stopPulse = startPulse(watched, underWay, examine)
 
   return {
     inDoubt: () => !known,
@@ -155,9 +175,9 @@ export function makeServers(
       watched.set(client, current)
       client.once('end', () => watched.delete(client))
     },
-    doubt() {
-      if (mustLook) known = false
+    markInDoubt() {
+      if (mustFindPrimary) known = false
     },
-    close: () => clearInterval(pulse),
+    close: stopPulse,
   }
 }

@@ -6,7 +6,7 @@ import {
   BEGIN_UNSYNCED,
   capabilities,
   dialect,
-  isAftermath,
+  isAbortedTransaction,
   isOutage,
   isRefusal,
   lockSql,
@@ -94,7 +94,7 @@ export async function transact<T>(
     // If the commit was sent as well, the server has rolled back already, and this does nothing.
     await sendCommand(client, 'rollback')
     // The first failure is why the rest was refused.
-    throw isAftermath(error)
+    throw isAbortedTransaction(error)
       ? await Promise.all(sent).then(
           () => error,
           (first: unknown) => first,

@@ -2,7 +2,7 @@
 // order of arrival, and a neighbour of four hundred writing clients waited for all of them. A tenant may also be
 // limited to a few of the places, even when others are free.
 import { fairQueue } from '../kernel/fair-queue.ts'
-import { ITSELF, StoreUnavailable, type Caller } from './db.ts'
+import { SERVICE_CALLER, StoreUnavailable, type Caller } from './db.ts'
 
 interface Waiter {
   begin(): void
@@ -72,13 +72,13 @@ export function makeConnectionTurns(
   }
 
   return {
-    take(caller = ITSELF) {
+    take(caller = SERVICE_CALLER) {
       if (free > 0 && !hasItsShare(caller.tenantId)) return hold(caller.tenantId, 1)
       if (queue.size - gone >= mostWaiting)
         throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
       return wait(caller)
     },
-    leave(caller = ITSELF) {
+    leave(caller = SERVICE_CALLER) {
       hold(caller.tenantId, -1)
       if (queue.size > 0) giveOut()
     },

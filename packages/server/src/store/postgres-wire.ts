@@ -87,14 +87,14 @@ export function isOutage(error: unknown): boolean {
 }
 
 /** A value that must be unique is taken. */
-export const isTaken = (error: unknown): boolean => (error as { code?: string }).code === '23505'
+export const isUniqueViolation = (error: unknown): boolean => (error as { code?: string }).code === '23505'
 
 /**
  * A race between writers that this one lost, a deadlock, or a lock that was not free: nothing was written. A value that
  * is taken counts too: every verb checks for it first, so another writer has taken it since, and a retry finds it.
  */
 export const isCollision = (error: unknown): boolean =>
-  isTaken(error) || ['40001', '40P01', '55P03'].includes((error as { code?: string }).code ?? '')
+  isUniqueViolation(error) || ['40001', '40P01', '55P03'].includes((error as { code?: string }).code ?? '')
 
 /** All connections were in use for as long as a transaction waits for one. */
 export const isQueueTimeout = (error: unknown): boolean =>
@@ -104,10 +104,10 @@ export const isQueueTimeout = (error: unknown): boolean =>
 export const isRefusal = (error: unknown): boolean => /^(53|25006)/.test((error as { code?: string }).code ?? '')
 
 /** The statement took longer than its timeout: the server is there, and too busy. */
-export const isOvertime = (error: unknown): boolean => (error as { code?: string }).code === '57014'
+export const isStatementTimeout = (error: unknown): boolean => (error as { code?: string }).code === '57014'
 
 /** Refused because an earlier statement failed: the transaction was over. */
-export const isAftermath = (error: unknown): boolean => (error as { code?: string }).code === '25P02'
+export const isAbortedTransaction = (error: unknown): boolean => (error as { code?: string }).code === '25P02'
 
 const socketOf = new WeakMap<pg.ClientBase, net.Socket>()
 

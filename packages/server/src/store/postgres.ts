@@ -3,17 +3,40 @@
 // restart of the service (postgres-connections.ts, postgres-servers.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../kernel/backoff.ts'
-import { StoreUnavailable, writesNeedTx, type Db, type Reads, type Store, type TxOptions, type Value } from './db.ts'
+import { StoreUnavailable, writesNeedTx, type Db, type Reads, type Store, type Value } from './db.ts'
 import { isDistributed } from './distribution.ts'
 import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
 import { requireSessions } from './postgres-sessions.ts'
 import { transact } from './postgres-transaction.ts'
-import { capabilities, dialect, isCollision, isTaken, send } from './postgres-wire.ts'
+import { capabilities, dialect, isCollision, isUniqueViolation, send } from './postgres-wire.ts'
 import { followReplica } from './replica.ts'
-import { makeWriteWatch } from './write-watch.ts'
+import { makeWriteWatch, type WriteWatch } from './write-watch.ts'
 
 const PING_WITHIN_MS = 2_000
 const MAX_RETRIES = 5
+
+/** Returns a function that runs a transaction, and retries one that collided with others. */
+function makeTx(withClient: Connections['withClient'], writes: WriteWatch, isSharded: () => boolean): Store['tx'] {
+  return async (work, options) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        const result = await withClient('tx', (client) => transact(client, work, isSharded(), options), options?.caller)
+        writes.ended()
+        return result
+      } catch (error) {
+        writes.ended(error)
+        // Writers collided: nothing was written, and the same work can be retried.
+        if (!isCollision(error)) throw error
+        // A value that is taken on every try is not a race.
+        if (tries >= MAX_RETRIES && isUniqueViolation(error)) throw error
+        if (tries >= MAX_RETRIES)
+          throw new StoreUnavailable((error as Error).message, { trouble: 'busy', cause: error })
+        // Real time instead of the product's clock: a test that holds the clock still must not hold this wait.
+        await sleep(backoffMs({ firstMs: 5, maxMs: 100 }, tries))
+      }
+    }
+  }
+}
 
 export function openPostgres(options: PostgresOptions): Store {
   const connections = makeConnections(options)
@@ -28,28 +51,9 @@ export function openPostgres(options: PostgresOptions): Store {
 
   const writes = makeWriteWatch()
   let isSharded = false
+  const tx = makeTx(withClient, writes, () => isSharded)
 
-  async function tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        const result = await withClient('tx', (client) => transact(client, work, isSharded, options), options?.caller)
-        writes.ended()
-        return result
-      } catch (error) {
-        writes.ended(error)
-        // Writers collided: nothing was written, and the same work can be retried.
-        if (!isCollision(error)) throw error
-        // A value that is taken on every try is not a race.
-        if (tries >= MAX_RETRIES && isTaken(error)) throw error
-        if (tries >= MAX_RETRIES)
-          throw new StoreUnavailable((error as Error).message, { trouble: 'busy', cause: error })
-        // Real time instead of the product's clock: a test that holds the clock still must not hold this wait.
-        await sleep(backoffMs({ firstMs: 5, maxMs: 100 }, tries))
-      }
-    }
-  }
-
-  const store: Omit<Store, 'behind'> = {
+  const store: Omit<Store, 'staleReads'> = {
     name: 'postgres',
     dialect,
     ...capabilities,
@@ -58,7 +62,7 @@ export function openPostgres(options: PostgresOptions): Store {
     },
     rows,
     lookUp,
-    beside: {
+    outsideTx: {
       dialect,
       rows: <R>(sql: string, values: readonly Value[] = []) => connections.lookUp<R>(sql, values),
     },
@@ -71,10 +75,10 @@ export function openPostgres(options: PostgresOptions): Store {
             connections.readFor(caller, async (client) => (await send(client, sql, values)).rows as R[]),
         },
       }) as Db,
-    soon: (begin) => void setImmediate(begin),
-    alongside: (begin) => void setImmediate(begin),
+    beforeNextGroup: (begin) => void setImmediate(begin),
+    withNextGroup: (begin) => void setImmediate(begin),
     requireSessions: () => requireSessions(withClient),
-    async learn() {
+    async refreshCapabilities() {
       isSharded = await isDistributed({ dialect, rows })
     },
     async ping() {
@@ -85,7 +89,7 @@ export function openPostgres(options: PostgresOptions): Store {
       const result = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
       if (result === null) throw new StoreUnavailable('the database does not respond')
       if (result.rows[0]?.readonly === 'on') {
-        connections.doubt()
+        connections.markInDoubt()
         throw new StoreUnavailable('the database takes no writes')
       }
       await writes.check(tx)
@@ -103,7 +107,9 @@ export function openPostgres(options: PostgresOptions): Store {
       await Promise.all([connections.close(), replica?.close()])
     },
   }
-  return Object.assign(store, { behind: replica ? readingFrom(store as Db, rows, replica, options) : (store as Db) })
+  return Object.assign(store, {
+    staleReads: replica ? readingFrom(store as Db, rows, replica, options) : (store as Db),
+  })
 }
 
 /** Returns the store with its reads sent to a replica. */
@@ -115,9 +121,9 @@ function readingFrom(
 ): Db {
   const copy = <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
     withClient('query', async (client) => (await send(client, sql, values)).rows as R[])
-  const behind = followReplica(rows, copy, warn)
+  const read = followReplica(rows, copy, warn)
   return Object.create(store, {
-    rows: { value: behind },
-    lookUp: { value: async (sql: string, values?: readonly Value[]) => (await behind(sql, values))[0] },
+    rows: { value: read },
+    lookUp: { value: async (sql: string, values?: readonly Value[]) => (await read(sql, values))[0] },
   }) as Db
 }

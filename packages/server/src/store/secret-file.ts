@@ -13,7 +13,7 @@ export function readSecret(directory: string): string | null {
 }
 
 /** Returns the stored secret. Makes it if there is none yet. */
-export function keepSecret(directory: string): string {
+export function readOrCreateSecret(directory: string): string {
   const file = secretFile(directory)
   if (!existsSync(file)) {
     // Written elsewhere and linked into place, so that a process that starts at the same moment sees the whole secret

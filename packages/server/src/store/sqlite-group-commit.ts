@@ -41,7 +41,7 @@ export interface Job {
 }
 
 /** The queue of waiting transactions. */
-export interface Line {
+export interface JobQueue {
   readonly size: number
   /** Takes the next transaction of those that may be lost, or of the others. */
   next(mayBeLost: boolean): Job | undefined
@@ -52,7 +52,7 @@ interface Last {
   values: readonly Value[] | undefined
 }
 
-interface Settled {
+interface JobOutcome {
   readonly job: Job
   /** The effects of `afterCommit`. */
   readonly effects: readonly (() => void)[]
@@ -63,9 +63,9 @@ interface Settled {
 interface Group {
   readonly jobs: Job[]
   /** The outcome of each transaction. */
-  readonly settled: Settled[]
-  /** How many of `settled` need not wait for the disk: all up to the last one that may be lost. */
-  settledAtOnce: number
+  readonly outcomes: JobOutcome[]
+  /** How many of `outcomes` need not wait for the disk: all up to the last one that may be lost. */
+  beforeDisk: number
   readonly atTheEnd: Last[]
   /** The effects of `afterRollback` of each transaction. */
   readonly undone: (() => void)[][]
@@ -73,14 +73,14 @@ interface Group {
   refusal: unknown
 }
 
-const mustReachDisk = ({ settled, settledAtOnce }: Group): boolean => settledAtOnce < settled.length
+const mustReachDisk = ({ outcomes, beforeDisk }: Group): boolean => beforeDisk < outcomes.length
 
 export interface GroupCommit {
   /**
-   * Takes jobs from the line and runs them one after the other, as long as there is time, then commits them together. A
-   * job that fails undoes its own savepoint only.
+   * Takes jobs from the queue and runs them one after the other, as long as there is time, then commits them together.
+   * A job that fails undoes its own savepoint only.
    */
-  run(line: Line): Promise<void>
+  run(queue: JobQueue): Promise<void>
   /**
    * Set while a commit is on its way to the disk and some of its callers have been told already. They would not see
    * their own writes in the state before the commit, so reads wait.
@@ -106,13 +106,13 @@ interface GroupCommitParts {
  * Yields the jobs of one group, and adds each to `taken`. Those that may be lost come first: they see nothing that is
  * not on disk, and so need not wait for it. They get half of the time, so that the others get some.
  */
-function* jobsOf(line: Line, taken: Job[], mostMs: number, now: () => number): Generator<Job> {
+function* jobsOf(queue: JobQueue, taken: Job[], mostMs: number, now: () => number): Generator<Job> {
   const begun = now()
-  const most = Math.min(line.size, MAX_GROUP)
+  const most = Math.min(queue.size, MAX_GROUP)
   for (const mayBeLost of [true, false]) {
     const until = begun + (mayBeLost ? mostMs / 2 : mostMs)
     while (taken.length < most && (taken.length === 0 || now() <= until)) {
-      const job = line.next(mayBeLost)
+      const job = queue.next(mayBeLost)
       if (!job) break
       taken.push(job)
       yield job
@@ -121,17 +121,17 @@ function* jobsOf(line: Line, taken: Job[], mostMs: number, now: () => number): G
 }
 
 /** Tells whether tenants share the writer, that is, whether two have written recently. */
-function makeCompany(): { heard(jobs: readonly Job[]): void; isShared(): boolean } {
-  const lastHeard = new Map<string, number>()
+function makeRecentTenants(): { noteGroup(jobs: readonly Job[]): void; areSeveral(): boolean } {
+  const lastWrote = new Map<string, number>()
   let group = 0
   return {
-    heard(jobs) {
+    noteGroup(jobs) {
       group++
-      for (const { tenantIds } of jobs) for (const tenantId of tenantIds) lastHeard.set(tenantId, group)
-      if (lastHeard.size < 2) return
-      for (const [tenantId, last] of lastHeard) if (group - last >= RECENT_GROUPS) lastHeard.delete(tenantId)
+      for (const { tenantIds } of jobs) for (const tenantId of tenantIds) lastWrote.set(tenantId, group)
+      if (lastWrote.size < 2) return
+      for (const [tenantId, last] of lastWrote) if (group - last >= RECENT_GROUPS) lastWrote.delete(tenantId)
     },
-    isShared: () => lastHeard.size > 1,
+    areSeveral: () => lastWrote.size > 1,
   }
 }
 
@@ -140,24 +140,24 @@ function makeCompany(): { heard(jobs: readonly Job[]): void; isShared(): boolean
  * told together also continue together. The next group does not wait for this. When it did, a neighbour of four hundred
  * clients waited up to 50 ms for 256 callers to be told before its own transaction began.
  */
-function makeTelling(): (settled: readonly Settled[]) => void {
-  const line = fairQueue<Settled>()
+function makeTellInTurns(): (outcomes: readonly JobOutcome[]) => void {
+  const queue = fairQueue<JobOutcome>()
   let isTelling = false
 
   async function tellAll(): Promise<void> {
     isTelling = true
     for (;;) {
       let told = 0
-      for (const { tell } of line.take(() => ++told === TOLD_AT_ONCE)) tell()
-      if (line.size === 0) break
+      for (const { tell } of queue.take(() => ++told === TOLD_AT_ONCE)) tell()
+      if (queue.size === 0) break
       await nextTurn()
     }
     isTelling = false
   }
 
-  return (settled) => {
-    for (const one of settled) line.push(one.job.tenantId, '', one)
-    if (!isTelling && line.size > 0) void tellAll()
+  return (outcomes) => {
+    for (const one of outcomes) queue.push(one.job.tenantId, '', one)
+    if (!isTelling && queue.size > 0) void tellAll()
   }
 }
 
@@ -191,15 +191,15 @@ function makeRunJob(writer: DatabaseSync) {
       if (failedLater) throw (failedLater as { error: unknown }).error
       if (isShared) release.run()
       group.atTheEnd.push(...last)
-      group.settled.push({ job, effects, tell: () => job.resolve(value as never) })
-      if (job.mayBeLost) group.settledAtOnce = group.settled.length
+      group.outcomes.push({ job, effects, tell: () => job.resolve(value as never) })
+      if (job.mayBeLost) group.beforeDisk = group.outcomes.length
     } catch (error) {
       // On a full disk SQLite rolls back the whole transaction, with all jobs that share it.
       if (!writer.isTransaction) throw translate(error)
       writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
       group.refusal ??= error
       runEffects(undone.splice(0))
-      group.settled.push({ job, effects: [], tell: () => job.reject(error) })
+      group.outcomes.push({ job, effects: [], tell: () => job.reject(error) })
     }
   }
 
@@ -208,20 +208,20 @@ function makeRunJob(writer: DatabaseSync) {
 
 export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }: GroupCommitParts): GroupCommit {
   const { runJob, runLast } = makeRunJob(writer)
-  const company = makeCompany()
-  const tellInTurns = makeTelling()
+  const recentTenants = makeRecentTenants()
+  const tellInTurns = makeTellInTurns()
   const begin = writer.prepare('begin immediate')
   const commit = writer.prepare('commit')
   let refused: StoreUnavailable | null = null
   let syncing: Promise<void> | null = null
   let tookMs = 0
 
-  async function runJobs(line: Line, group: Group): Promise<void> {
+  async function runJobs(queue: JobQueue, group: Group): Promise<void> {
     begin.run()
-    const isShared = line.size > 1
-    for (const job of jobsOf(line, group.jobs, company.isShared() ? MAX_SHARED_MS : MAX_GROUP_MS, now))
+    const isShared = queue.size > 1
+    for (const job of jobsOf(queue, group.jobs, recentTenants.areSeveral() ? MAX_SHARED_MS : MAX_GROUP_MS, now))
       await runJob(job, group, isShared)
-    company.heard(group.jobs)
+    recentTenants.noteGroup(group.jobs)
     for (const { sql, values } of group.atTheEnd) runLast(sql, values)
     // Also if nobody has read recently, though it costs 50 µs: without it, a read that came now waited for the disk.
     if (mustReachDisk(group)) snapshot.hold()
@@ -229,11 +229,11 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
   }
 
   /** Rejects the jobs of a group that could not begin or commit: nothing of them is on disk. */
-  function failAll(line: Line, { jobs, undone }: Group, error: unknown): void {
+  function failAll(queue: JobQueue, { jobs, undone }: Group, error: unknown): void {
     if (writer.isTransaction) writer.exec('rollback')
     snapshot.release()
     // If the group could not even begin, the jobs that would have been in it are rejected too.
-    if (jobs.length === 0) jobs.push(...jobsOf(line, [], MAX_GROUP_MS, now))
+    if (jobs.length === 0) jobs.push(...jobsOf(queue, [], MAX_GROUP_MS, now))
     const outage = translate(error)
     writes.ended(outage)
     for (const effects of undone) runEffects(effects)
@@ -241,10 +241,10 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
   }
 
   /** Waits until the commit is on disk. Resolves to false if the disk refused. */
-  async function reachedDisk({ jobs, settledAtOnce }: Group): Promise<boolean> {
+  async function reachedDisk({ jobs, beforeDisk }: Group): Promise<boolean> {
     try {
       const flushed = log.sync()
-      if (settledAtOnce > 0) syncing = flushed
+      if (beforeDisk > 0) syncing = flushed
       await flushed
       return true
     } catch (error) {
@@ -258,16 +258,16 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
     }
   }
 
-  async function run(line: Line): Promise<void> {
-    const group: Group = { jobs: [], settled: [], settledAtOnce: 0, atTheEnd: [], undone: [], refusal: undefined }
+  async function run(queue: JobQueue): Promise<void> {
+    const group: Group = { jobs: [], outcomes: [], beforeDisk: 0, atTheEnd: [], undone: [], refusal: undefined }
     const started = performance.now()
     try {
-      await runJobs(line, group)
+      await runJobs(queue, group)
       tookMs = performance.now() - started
     } catch (error) {
-      return failAll(line, group, error)
+      return failAll(queue, group, error)
     }
-    for (const { effects, tell } of group.settled.slice(0, group.settledAtOnce)) {
+    for (const { effects, tell } of group.outcomes.slice(0, group.beforeDisk)) {
       runEffects(effects)
       tell()
     }
@@ -277,7 +277,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
       writes.ended(group.refusal)
     }
     observe('tx', (performance.now() - started) / 1000)
-    const onDisk = group.settled.slice(group.settledAtOnce)
+    const onDisk = group.outcomes.slice(group.beforeDisk)
     // In the order of the commit, and before the next one, so that state kept in memory follows the store.
     for (const { effects } of onDisk) runEffects(effects)
     tellInTurns(onDisk)

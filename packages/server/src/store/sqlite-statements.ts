@@ -35,9 +35,9 @@ export const dialect: Dialect = {
 export const capabilities: Capabilities = { isShared: false, isSharded: false, writers: 1 }
 
 /** A file has no sessions, and its capabilities never change. */
-export const unchanging: Pick<Store, 'requireSessions' | 'learn'> = {
+export const noServer: Pick<Store, 'requireSessions' | 'refreshCapabilities'> = {
   requireSessions: async () => {},
-  learn: async () => {},
+  refreshCapabilities: async () => {},
 }
 
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
@@ -130,8 +130,8 @@ export const bindable = (values: readonly Value[]): SQLInputValue[] =>
     ? values.map((value) => (isList(value) ? JSON.stringify(value) : value))
     : values) as SQLInputValue[]
 
-/** Returns the `Db` of one connection. `failed` is called with the error of a write that nobody waits for. */
-export function onConnection(connection: DatabaseSync, failed: (error: unknown) => void = () => {}): Db {
+/** Runs statements on a connection, and prepares each of them once. */
+function makeStatements(connection: DatabaseSync) {
   const prepared = new Map<string, StatementSync>()
   const inserts = new WeakMap<Insert, StatementSync>()
   const prepare = (sql: string): StatementSync => {
@@ -179,6 +179,12 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     }
     return results
   }
+  return { bound, run, insertRows }
+}
+
+/** Returns the `Db` of one connection. `failed` is called with the error of a write that nobody waits for. */
+export function onConnection(connection: DatabaseSync, failed: (error: unknown) => void = () => {}): Db {
+  const { bound, run, insertRows } = makeStatements(connection)
   const db: Db = {
     dialect,
     ...capabilities,

@@ -2,9 +2,9 @@
 // callers inside a tenant. Without that, a neighbour of four hundred writing clients waited for all of them.
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from '../kernel/fair-queue.ts'
-import { letIn } from '../kernel/let-in.ts'
+import { acceptWaiting } from '../kernel/let-in.ts'
 import { StoreUnavailable, type Caller, type Store } from './db.ts'
-import type { GroupCommit, Job, Line } from './sqlite-group-commit.ts'
+import type { GroupCommit, Job, JobQueue } from './sqlite-group-commit.ts'
 import type { WriteAheadLog } from './sqlite-wal.ts'
 
 /** After a group that was put together late (publishes), the next one is expected within this time. */
@@ -12,17 +12,17 @@ const EXPECTED_WITHIN_MS = 3
 /** With this many transactions waiting, the caller is told to come back later. */
 const MAX_WAITING = 20_000
 
-interface Writer extends Pick<Store, 'soon' | 'alongside'> {
+interface Writer extends Pick<Store, 'beforeNextGroup' | 'withNextGroup'> {
   /** Queues a transaction. Throws if too many are waiting. */
   add(job: Job, caller: Caller): void
   readonly waiting: number
   readonly isBusy: boolean
 }
 
-const nextOf = (line: Line): Job | undefined => line.next(true) ?? line.next(false)
+const nextOf = (queue: JobQueue): Job | undefined => queue.next(true) ?? queue.next(false)
 
 /** The queue of waiting transactions. Those that may be lost wait apart from the others. */
-function makeLine(): Line & { push(job: Job, caller: Caller): void } {
+function makeJobQueue(): JobQueue & { push(job: Job, caller: Caller): void } {
   const forgettable = fairQueue<Job>()
   const durable = fairQueue<Job>()
   const queueOf = (mayBeLost: boolean) => (mayBeLost ? forgettable : durable)
@@ -36,47 +36,47 @@ function makeLine(): Line & { push(job: Job, caller: Caller): void } {
 }
 
 export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog, now: () => number): Writer {
-  const line = makeLine()
-  let gathering: (() => void)[] = []
-  let riding: (() => void)[] = []
-  let lastGathered = -Infinity
-  let patience: NodeJS.Timeout | undefined
+  const queue = makeJobQueue()
+  let toBegin: (() => void)[] = []
+  let toJoin: (() => void)[] = []
+  let lastBegunAt = -Infinity
+  let joinTimer: NodeJS.Timeout | undefined
   let draining = false
 
   async function drain(): Promise<void> {
-    while (line.size > 0 || gathering.length > 0) {
+    while (queue.size > 0 || toBegin.length > 0) {
       // Let responses out and new requests in before the next commit; transactions requested in this turn share it.
-      await letIn(groupCommit.tookMs(), now)
+      await acceptWaiting(groupCommit.tookMs(), now)
       await log.rest()
-      if (gathering.length > 0) lastGathered = performance.now()
-      const gathered = [...gathering, ...riding]
-      gathering = []
-      riding = []
-      for (const begin of gathered) begin()
+      if (toBegin.length > 0) lastBegunAt = performance.now()
+      const begins = [...toBegin, ...toJoin]
+      toBegin = []
+      toJoin = []
+      for (const begin of begins) begin()
       const refused = groupCommit.refused()
       if (refused) {
-        for (let job = nextOf(line); job; job = nextOf(line)) job.reject(refused)
+        for (let job = nextOf(queue); job; job = nextOf(queue)) job.reject(refused)
         break
       }
-      if (line.size > 0) await groupCommit.run(line)
+      if (queue.size > 0) await groupCommit.run(queue)
     }
     draining = false
-    if (riding.length > 0) waitForOthers()
+    if (toJoin.length > 0) waitForOthers()
   }
 
-  /** Waits for a group that the riding work can join, and starts one for it if none comes. */
+  /** Waits for a group that the work in `toJoin` can join, and starts one for it if none comes. */
   function waitForOthers(): void {
-    const wait = EXPECTED_WITHIN_MS - (performance.now() - lastGathered)
-    if (wait <= 0) return wakeRiders()
-    patience ??= setTimeout(wakeRiders, wait)
+    const wait = EXPECTED_WITHIN_MS - (performance.now() - lastBegunAt)
+    if (wait <= 0) return beginAnyway()
+    joinTimer ??= setTimeout(beginAnyway, wait)
   }
 
-  function wakeRiders(): void {
-    clearTimeout(patience)
-    patience = undefined
-    gathering.push(...riding)
-    riding = []
-    if (gathering.length > 0) wakeWriter()
+  function beginAnyway(): void {
+    clearTimeout(joinTimer)
+    joinTimer = undefined
+    toBegin.push(...toJoin)
+    toJoin = []
+    if (toBegin.length > 0) wakeWriter()
   }
 
   function wakeWriter(): void {
@@ -87,20 +87,21 @@ export function makeWriter(groupCommit: GroupCommit, log: WriteAheadLog, now: ()
 
   return {
     add(job, caller) {
-      if (line.size >= MAX_WAITING) throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
-      line.push(job, caller)
+      if (queue.size >= MAX_WAITING)
+        throw new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
+      queue.push(job, caller)
       wakeWriter()
     },
-    soon(begin) {
-      gathering.push(begin)
+    beforeNextGroup(begin) {
+      toBegin.push(begin)
       wakeWriter()
     },
-    alongside(begin) {
-      riding.push(begin)
+    withNextGroup(begin) {
+      toJoin.push(begin)
       if (!draining) waitForOthers()
     },
     get waiting() {
-      return line.size
+      return queue.size
     },
     get isBusy() {
       return draining

@@ -16,7 +16,7 @@ import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
 import { makePrivate } from './data-directory.ts'
 import {
-  ITSELF,
+  SERVICE_CALLER,
   StoreUnavailable,
   writesNeedTx,
   type Db,
@@ -27,7 +27,7 @@ import {
 } from './db.ts'
 import { makeGroupCommit } from './sqlite-group-commit.ts'
 import { makeSnapshot } from './sqlite-snapshot.ts'
-import { bindable, capabilities, dialect, onConnection, plannedOnce, unchanging } from './sqlite-statements.ts'
+import { bindable, capabilities, dialect, noServer, onConnection, plannedOnce } from './sqlite-statements.ts'
 import { watchLog } from './sqlite-wal.ts'
 import { makeWriter } from './sqlite-writer.ts'
 import { checkSpace, makeWriteWatch } from './write-watch.ts'
@@ -143,7 +143,11 @@ export function openSqlite(
   const writerQueue = makeWriter(groupCommit, log, now)
 
   function tx<T>(work: (tx: Db) => Promise<T>, options: TxOptions = {}): Promise<T> {
-    const { mayBeLost = false, caller = ITSELF, tenantIds = caller.tenantId === '' ? [] : [caller.tenantId] } = options
+    const {
+      mayBeLost = false,
+      caller = SERVICE_CALLER,
+      tenantIds = caller.tenantId === '' ? [] : [caller.tenantId],
+    } = options
     const reason = trouble()
     if (reason) return Promise.reject(reason)
     return new Promise<T>((resolve, reject) =>
@@ -151,18 +155,18 @@ export function openSqlite(
     )
   }
 
-  const store: Omit<Store, 'behind'> = {
+  const store: Omit<Store, 'staleReads'> = {
     name: 'sqlite',
     dialect,
     ...capabilities,
     rows,
-    beside: { dialect, rows },
+    outsideTx: { dialect, rows },
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
     ...writesNeedTx,
     tx,
-    soon: writerQueue.soon,
-    alongside: writerQueue.alongside,
-    ...unchanging,
+    beforeNextGroup: writerQueue.beforeNextGroup,
+    withNextGroup: writerQueue.withNextGroup,
+    ...noServer,
     readFor: () => store as Db,
     async ping() {
       await rows('select 1')
@@ -186,5 +190,5 @@ export function openSqlite(
       writer.close()
     },
   }
-  return Object.assign(store, { behind: store as Db })
+  return Object.assign(store, { staleReads: store as Db })
 }

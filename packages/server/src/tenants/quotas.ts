@@ -18,13 +18,13 @@ import type { SettingsOf } from './settings.ts'
 import { countUpTo, sumMetric } from './sql.ts'
 import { dayOf, STORED_BYTES } from './usage.ts'
 
-export type Counted = 'agents' | 'interests' | 'memories'
+export type QuotaKind = 'agents' | 'interests' | 'memories'
 
 export interface Quotas {
   /** Whether the tenant has a quota on what it publishes. */
   limitsPublishing(tenantId: string): boolean
   /** Throws if the tenant may not have `count` more of these. Call it in the transaction that makes them. */
-  makeRoom(tx: Db, tenantId: string, what: Counted, count?: number): Promise<void>
+  makeRoom(tx: Db, tenantId: string, what: QuotaKind, count?: number): Promise<void>
   /**
    * Throws if the tenant may not store this many more bytes. Call it in the transaction that stores them, and call the
    * returned function if the transaction stores nothing after all.

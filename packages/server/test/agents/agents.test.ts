@@ -1,4 +1,4 @@
-// The registry of agents: what a field takes, what comes back, what changes.
+// The registry of agents: what each field accepts, what is returned, what can change.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -12,7 +12,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const SMILE = '\u{1f600}'
 
 const characters = (text: string): number => [...text].length
-/** Any text, with what is likely to go wrong more often than chance would have it. */
+/** Any text, with likely troublemakers more often than by chance. */
 const anyText = (maxLength: number) =>
   fc.oneof(
     fc.string({ unit: 'binary', maxLength }),
@@ -63,7 +63,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await get(body.id)).body, body)
   })
 
-  test('[AGT-1] what is optional may be null or left out', async () => {
+  test('[AGT-1] optional fields may be null or left out', async () => {
     for (const optional of [{}, { description: null, team_id: null }, { description: '' }]) {
       const { status, body } = await register({ ...AGENT, ...optional })
       assert.equal(status, 201)
@@ -113,7 +113,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[AGT-4] [CFG-6] the five named ones are the configured ones, and other always stands', async () => {
+  test('[AGT-4] [CFG-6] the five named types are configurable, and other is always allowed', async () => {
     const node = await startService(engine, { CLIENT_TYPES: 'a, b,c.d,e_f,G-9' })
     const { admin } = await node.tenant()
     for (const client_type of ['a', 'b', 'c.d', 'e_f', 'G-9', 'other']) {
@@ -125,7 +125,7 @@ onBothEngines((engine) => {
     await node.stop()
   })
 
-  test('[AGT-1] [AGT-3] [HTTP-20] any text either fits and comes back as it was sent, or is refused by name', async () => {
+  test('[AGT-1] [AGT-3] [HTTP-20] any text is either returned as sent, or refused with its field', async () => {
     const fields = {
       name: (text: string) => storable(text) && text.trim() !== '' && characters(text) <= 255,
       description: (text: string) => storable(text) && characters(text) <= 4096,
@@ -137,7 +137,7 @@ onBothEngines((engine) => {
           const made = await register({ ...AGENT, [field]: text })
           if (!fits(text)) return void assertError(made, 'validation_failed', { field })
           assert.equal(made.status, 201, made.text)
-          // Half a surrogate pair is no text in UTF-8; it is answered as it will be read again.
+          // Half a surrogate pair is not valid UTF-8; the response shows it as it will be read later.
           assert.equal(made.body[field], text.toWellFormed())
           assert.equal((await get(made.body.id)).body[field], text.toWellFormed())
         }),
@@ -150,7 +150,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[AGT-5] an agent is got by its id, an unknown one is 404', async () => {
+  test('[AGT-5] an agent is read by its id, an unknown one is 404', async () => {
     assertError(await get(NO_AGENT), 'not_found', { resource_type: 'agent', resource_id: NO_AGENT })
     for (const request of [
       'PATCH /v1/agents/X',
@@ -166,7 +166,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[AGT-5] a list is filtered by status, and knows two', async () => {
+  test('[AGT-5] a list is filtered by status, of which there are two', async () => {
     const other = await service.tenant()
     const [up, down] = [await other.agent(), await other.agent()]
     await service.call(`POST /v1/agents/${down.id}/deactivate`, { token: other.admin })
@@ -237,7 +237,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await get(made.id)).body, made)
   })
 
-  test('[AGT-7] delivery_endpoint is an address that can be posted to, or null; it is shown while it is set', async () => {
+  test('[AGT-7] delivery_endpoint is a URL that can be posted to, or null; it is shown while set', async () => {
     const { body: made } = await register({
       ...AGENT,
       delivery_mode: 'push',
@@ -273,7 +273,7 @@ onBothEngines((engine) => {
     assert.equal('delivery_endpoint' in (await update(made.id, { delivery_endpoint: null })).body, false)
   })
 
-  test('[AGT-8] deactivating and activating answer the same however often, and move updated_at once', async () => {
+  test('[AGT-8] repeated deactivation or activation gives the same response and moves updated_at once', async () => {
     const { body: made } = await register(AGENT)
     for (const [verb, status] of [
       ['deactivate', 'inactive'],
@@ -292,7 +292,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[AGT-6] two updates at once lose neither change', async () => {
+  test('[AGT-6] two concurrent updates lose neither change', async () => {
     const { body: made } = await register(AGENT)
     for (let round = 0; round < 10; round++) {
       await Promise.all([

@@ -1,4 +1,4 @@
-// What it means for the mailbox that an agent is inactive, waits for its endpoint, or is no agent but an org-admin.
+// Mailboxes of agents that are inactive or have no endpoint yet, and of org-admins.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -30,7 +30,7 @@ onBothEngines((engine) => {
       .map(({ event_id }: Delivery) => event_id)
       .sort()
 
-  test('[AGT-9] an inactive agent gets nothing new, by interest or by feed; what was queued waits for it', async () => {
+  test('[AGT-9] an inactive agent gets nothing new, by interest or feed; queued deliveries wait', async () => {
     const tenant = await service.tenant()
     const [listener, member, sender] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
     await listen(listener)
@@ -51,7 +51,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await poll(sender.token), ['after', 'before', 'meanwhile'])
   })
 
-  test('[AGT-10] a push agent without an endpoint finds everything by polling', async () => {
+  test('[AGT-10] a push agent without an endpoint can poll everything', async () => {
     const agent = await (await service.tenant()).agent({ mode: 'push' })
     await listen(agent)
     await publish(agent.token, 'one')

@@ -1,4 +1,4 @@
-// A paused agent is handed nothing, whichever way, and loses nothing.
+// A paused agent receives nothing, by poll, stream or push, and loses nothing.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { setAgentPaused } from '../../src/agents/update.ts'
@@ -18,7 +18,7 @@ onBothEngines((engine) => {
   let tenant: TestTenant
   let agent: TestAgent
   let calls: ReturnType<typeof outboundCalls>
-  /** How long anybody has slept, in milliseconds. */
+  /** All sleeps on the clock, in milliseconds. */
   const slept: number[] = []
 
   before(async () => {
@@ -40,7 +40,7 @@ onBothEngines((engine) => {
   const set = (what: 'pause' | 'resume', id = agent.id, token = tenant.admin) =>
     service.call(`POST /v1/agents/${id}/${what}`, { token })
 
-  test('[CON-15] polls are empty, events still arrive, and all is there when it resumes', async () => {
+  test('[CON-15] polls of a paused agent are empty, events are queued, and delivered when it resumes', async () => {
     const first = await calls.publish(agent)
     const [held] = await calls.poll(agent)
     assert.deepEqual((await set('pause')).body, { paused: true })
@@ -49,7 +49,7 @@ onBothEngines((engine) => {
     const second = await calls.publish(agent)
     assert.deepEqual(await calls.poll(agent), [])
     assert.equal((await calls.queue(tenant, agent)).pending, 1)
-    // What it holds it may acknowledge.
+    // The delivery that it holds may be acknowledged.
     assert.equal(held!.event_id, first)
     assert.equal(await calls.ack(agent, [held!.id]), 1)
     assert.deepEqual((await set('resume')).body, { paused: false })
@@ -74,7 +74,7 @@ onBothEngines((engine) => {
     assert.equal((await result).body.count, 1)
   })
 
-  test('[CON-15] a poll of a paused agent whose leases have lapsed does not keep looking', async () => {
+  test('[CON-15] a poll of a paused agent with lapsed leases does not keep reading the store', async () => {
     await calls.publish(agent)
     assert.equal((await calls.poll(agent)).length, 1)
     await set('pause')
@@ -95,7 +95,7 @@ onBothEngines((engine) => {
     let back = false
     void result.then(() => (back = true))
     await set('pause')
-    // It looks again, and sleeps as one that is paused.
+    // The poll reads the store again, and then sleeps as a paused one.
     await service.clock.rest()
     const id = await calls.publish(agent)
     await service.clock.advance(2_000)
@@ -108,10 +108,10 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[HND-10] a poll that has not heard of the pause is handed nothing either, on any node', async (t) => {
+  test('[HND-10] a poll that was not notified of the pause is handed nothing either, on any node', async (t) => {
     const other = engine.name === 'postgres' ? await service.another() : service
     if (other !== service) t.after(() => other.stop())
-    // That node knows the routing of before.
+    // That node has the routing from before the pause in memory.
     const there = outboundCalls(other)
     await there.publish(agent)
     const [{ id } = { id: '' }] = await there.poll(agent)
@@ -127,7 +127,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.queue(tenant, agent)).pending, 1)
   })
 
-  test('[CON-15] a stream rests and goes on', async () => {
+  test('[CON-15] a stream pauses and goes on', async () => {
     await set('pause')
     const reader = await openReader(service.url, agent.token)
     const id = await calls.publish(agent)
@@ -139,7 +139,7 @@ onBothEngines((engine) => {
     await reader.ended
   })
 
-  test('[CON-15] pushes rest and go on', async (t) => {
+  test('[CON-15] pushes pause and go on', async (t) => {
     const receiver = await startReceiver()
     t.after(() => receiver.stop())
     const pushed = await calls.pushed(tenant, receiver.url, 'for.push')
@@ -152,7 +152,7 @@ onBothEngines((engine) => {
     await until(async () => (await calls.rows(pushed))[0]?.state === 'acknowledged')
   })
 
-  test('[CON-15] an admin or the agent itself, and nobody else', async () => {
+  test('[CON-15] an admin or the agent itself may pause it, and no others', async () => {
     const plain = await tenant.agent({ scopes: ['receive'] })
     assert.equal((await set('pause', plain.id, plain.token)).status, 200)
     assert.equal((await set('resume', plain.id, plain.token)).status, 200)
@@ -162,7 +162,7 @@ onBothEngines((engine) => {
   })
 
   if (engine.name === 'postgres') {
-    test('[CON-15] it holds on every node', async (t) => {
+    test('[CON-15] a pause holds on every node', async (t) => {
       const other = await service.another()
       t.after(() => other.stop())
       await calls.publish(agent)
@@ -174,7 +174,7 @@ onBothEngines((engine) => {
     })
   }
 
-  // With one writer nothing happens beside a publish.
+  // With one writer nothing runs concurrently with a publish.
   if (engine.name === 'postgres') {
     test('[RACE-4] a publish that was under way hands nothing to a poll that came after the pause', async () => {
       const { store, clock } = service
@@ -183,7 +183,7 @@ onBothEngines((engine) => {
       let publishing!: Promise<{ status: number }>
       let polling!: Promise<{ body: { count: number } }>
       const holding = store.tx(async (tx) => {
-        // The publish of the same id waits for what becomes of this one.
+        // The publish of the same id waits for the outcome of this transaction.
         await insertEvents(tx, [{ ...row, envelope: '{}', causation_id: null, received_at: clock.now(), place: 0 }])
         const body = { specversion: '1.0', type: 'com.example.held', source: '/tests', id: 'held' }
         publishing = service.call('POST /v1/events', { token: agent.token, body })

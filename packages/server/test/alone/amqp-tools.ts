@@ -1,4 +1,4 @@
-// A sender of messages, a service in real time, and patience: what the tests with a real broker share.
+// Helpers for tests with a real broker: a sender of messages, a service in real time, and patient waiting.
 import assert from 'node:assert/strict'
 import rhea, { type Message } from 'rhea'
 import type { Connector } from '@sensorium/contract'
@@ -7,10 +7,10 @@ import { startProcess } from '../support/process.ts'
 import type { RabbitServer } from '../support/rabbitmq.ts'
 import { OPERATOR_TOKEN, type Service } from '../support/service.ts'
 
-/** For what never becomes so: a busy machine may take a minute for what takes a second elsewhere. */
+/** A generous deadline: a busy machine may take a minute for what takes a second elsewhere. */
 const PATIENCE_MS = 150_000
 
-/** Looks until it is so. */
+/** Checks until the condition holds. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | false | undefined> | T | false | undefined,
@@ -24,7 +24,7 @@ export async function eventually<T>(
   }
 }
 
-/** Sends durable messages to a durable queue, which it makes; resolves when the broker has them on disk. */
+/** Sends durable messages to a durable queue, which it creates. Resolves when the broker has them on disk. */
 export function sendAll(broker: Pick<RabbitServer, 'url'>, queue: string, messages: readonly Message[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const { hostname, port, username, password } = new URL(broker.url)
@@ -79,7 +79,7 @@ export const sumOf = ({ counters }: Connector): string =>
 
 const ADMIN_KEY = `ak_live_${'a'.repeat(32)}`
 
-/** A service as a process, which may be killed and started again, with an agent that hears all that the ERP says. */
+/** A service as a process that may be killed and restarted, with an agent that receives every event of the ERP. */
 export interface Ledger {
   call: Service['call']
   /** The agent's. */
@@ -142,7 +142,7 @@ export async function startLedger(env: Record<string, string>): Promise<Ledger> 
   }
 }
 
-/** What the default tenant has published and delivered, over all days. */
+/** How much the default tenant has published and delivered, over all days. */
 export async function usageOf(call: Service['call']): Promise<{ events: number; deliveries: number }> {
   const { body } = await call<{ days: { events: number; deliveries: number }[] }>(
     'GET /operator/usage?tenant=default',

@@ -1,4 +1,4 @@
-// Connectors against a real RabbitMQ: what becomes of messages, and that none is lost or doubled whoever dies.
+// Connectors against a real RabbitMQ: outcomes of messages, and that none is lost or doubled when a process dies.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
@@ -120,7 +120,7 @@ onBothEngines((engine) => {
     await calls.operator(`DELETE /operator/connectors/${id}`)
   })
 
-  test('[OPS-8] pausing stops receiving, resuming goes on without loss, deleting ends it', { skip }, async () => {
+  test('[OPS-8] pausing stops a connector, resuming goes on without loss, deleting ends it', { skip }, async () => {
     const queue = newQueue()
     await sendAll(rabbit, queue, orders(1000, 1))
     const { id } = await connect(queue)
@@ -128,7 +128,7 @@ onBothEngines((engine) => {
     await calls.operator(`POST /operator/connectors/${id}/pause`)
     await service.app.runOnce.superviseConnectors()
     await sendAll(rabbit, queue, orders(1001, 5))
-    // Another consumer gets them while it is paused, and gives them back.
+    // While it is paused another consumer gets the messages, and gives them back.
     assert.equal(await peek(queue, 5), 5)
     assert.equal(sumOf(await shown(id)), '1/1/0/0/0')
     await calls.operator(`POST /operator/connectors/${id}/resume`)
@@ -139,7 +139,7 @@ onBothEngines((engine) => {
     assert.equal(await peek(queue, 1), 1)
   })
 
-  test('[AMQP-6] a broker that dies is met again, and what it kept arrives', { skip }, async () => {
+  test('[AMQP-6] a connector reconnects to a broker that died, and the kept messages arrive', { skip }, async () => {
     const queue = newQueue()
     await sendAll(rabbit, queue, orders(2000, 1))
     const { id } = await connect(queue)
@@ -154,7 +154,7 @@ onBothEngines((engine) => {
     await calls.operator(`DELETE /operator/connectors/${id}`)
   })
 
-  test('[AMQP-6] [OPS-7] TLS verifies the broker; what it or the credentials get wrong is said, without the password', {
+  test('[AMQP-6] [OPS-7] TLS verifies the broker; wrong certificates and credentials are reported, not passwords', {
     skip,
   }, async () => {
     const queue = newQueue()
@@ -181,7 +181,7 @@ onBothEngines((engine) => {
   })
 })
 
-/** How many messages a queue has ready, up to a number; they are given back. */
+/** Counts the messages that a queue has ready, up to a limit. They are given back. */
 function peek(queue: string, most: number): Promise<number> {
   return new Promise((resolve) => {
     const { hostname, port, username, password } = new URL(rabbit.url)
@@ -327,9 +327,9 @@ test('[AMQP-7] of two nodes exactly one runs a connector, and the other takes ov
   const killed = Date.now()
   owner!.kill('SIGKILL')
   await eventually('the other runs it', async () => (await runs(other!)) === 1 && true)
-  // Within 15 seconds, where the machine has nothing else to do.
+  // Within 15 seconds on an idle machine.
   t.diagnostic(`taken over after ${((Date.now() - killed) / 1000).toFixed(1)} s`)
-  // A node that stops in good order gives its lease back: the next one need not wait for its end.
+  // A node that shuts down cleanly gives its lease back, so the next one does not wait for its end.
   await other!.stop()
   const database = new pg.Client(env['DATABASE_URL'])
   await database.connect()

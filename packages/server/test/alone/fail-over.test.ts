@@ -1,6 +1,6 @@
-// Two real servers in DATABASE_URL: the work goes to the one that takes writes, and to the other when that changes. For
-// most of it the second one is kept from writing by its own setting; at the end it is a standby that is promoted, and one
-// that is read from.
+// Two real servers in DATABASE_URL: work goes to the one that takes writes, and to the other when that changes. In most
+// tests a setting makes the second server read-only; at the end it is a standby that is promoted, and a replica that is
+// read from.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
@@ -21,7 +21,7 @@ before(async () => {
 after(() => Promise.all(servers.map((server) => server.stop())))
 beforeEach(() => (skip ? undefined : promote(0)))
 
-/** To a server that may stop at any moment, of which a client also tells whoever listens: without a listener it throws. */
+/** Connects to a server that may stop at any moment. The client then emits an error, which throws if unhandled. */
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client(url)
   client.on('error', () => {}) // the query under way rejects, and so does the next
@@ -47,7 +47,7 @@ async function ask(url: string, sql: string, values: unknown[] = []): Promise<un
   }
 }
 
-/** Resolves when the standby has done all that the primary has written so far. */
+/** Resolves when the standby has replayed everything that the primary has written so far. */
 async function untilFollowed(primary: string, standby: string): Promise<void> {
   const [written] = (await ask(primary, 'select cast(pg_current_wal_lsn() as text) as place')) as { place: string }[]
   for (;;) {
@@ -58,7 +58,7 @@ async function untilFollowed(primary: string, standby: string): Promise<void> {
   }
 }
 
-/** Only this one takes writes from now on. */
+/** Makes this server the only one that takes writes. */
 async function promote(primary: number): Promise<void> {
   for (const [i, { url }] of servers.entries()) {
     await admin(
@@ -66,7 +66,7 @@ async function promote(primary: number): Promise<void> {
       `alter system set default_transaction_read_only = ${i === primary ? 'off' : 'on'}`,
       'select pg_reload_conf()',
     )
-    // The server reads its configuration a moment later.
+    // The server reloads its configuration a moment later.
     for (const wanted = i === primary ? 'off' : 'on'; ; ) {
       const client = await connect(url)
       const { rows } = await client.query<{ now: string }>("select current_setting('transaction_read_only') as now")
@@ -86,13 +86,13 @@ function open(...ports: number[]): Store {
   })
 }
 
-/** The server that a write goes to. */
+/** Returns the server that a write goes to. */
 async function writesTo(store: Store): Promise<number> {
   const rows = await store.tx((tx) => tx.rows<{ server: number }>('update here set server = server returning server'))
   return rows[0]!.server
 }
 
-/** What the store does once it has noticed; until then it says that it is away. */
+/** Writes until the store has noticed the change; until then it is unavailable. */
 async function onceItNoticed(store: Store): Promise<number> {
   for (;;) {
     try {
@@ -104,9 +104,9 @@ async function onceItNoticed(store: Store): Promise<number> {
   }
 }
 
-test('[STO-9] the server that takes writes is found, wherever it stands', { skip }, async (t) => {
+test('[STO-9] the server that takes writes is found, wherever it is in the list', { skip }, async (t) => {
   const nobody = await layWire(portOf(0))
-  await nobody.cut() // a port where nobody listens
+  await nobody.cut() // a port where nothing listens
   const store = open(nobody.port, portOf(1), portOf(0))
   t.after(() => store.close())
   assert.equal(await writesTo(store), 0)
@@ -115,7 +115,7 @@ test('[STO-9] the server that takes writes is found, wherever it stands', { skip
   assert.equal(found?.server, 0)
 })
 
-test('[STO-9] after a demotion the other one is found, and no read goes to the old one', { skip }, async (t) => {
+test('[STO-9] after a demotion the other server is found, and no read goes to the old one', { skip }, async (t) => {
   const store = open(portOf(0), portOf(1))
   t.after(() => store.close())
   assert.equal(await writesTo(store), 0)
@@ -128,7 +128,7 @@ test('[STO-9] after a demotion the other one is found, and no read goes to the o
   assert.equal((await store.lookUp<{ server: number }>('select server from here'))?.server, 1)
 })
 
-test('[STO-9] no server takes writes: the store is away and names them, until one does', { skip }, async (t) => {
+test('[STO-9] while no server takes writes the store is unavailable and names the servers', { skip }, async (t) => {
   const store = open(portOf(1))
   t.after(() => store.close())
   await assert.rejects(writesTo(store), (error) => {
@@ -141,7 +141,7 @@ test('[STO-9] no server takes writes: the store is away and names them, until on
   assert.equal(await onceItNoticed(store), 1)
 })
 
-test('[STO-10] a primary that vanishes without a word is given up before the time limit of a statement', {
+test('[STO-10] a primary that vanishes silently is given up before the timeout of a statement', {
   skip,
 }, async (t) => {
   const wire: Wire = await layWire(portOf(0))
@@ -166,15 +166,15 @@ test('[STO-10] a primary that vanishes without a word is given up before the tim
   assert.equal(await onceItNoticed(store), 1)
 })
 
-test('[STO-10] nobody is cut off who waits for a server that is only slow', { skip }, async (t) => {
+test('[STO-10] a statement on a server that is only slow is not aborted', { skip }, async (t) => {
   const store = open(portOf(0), portOf(1))
   t.after(() => store.close())
-  // Longer than the silence after which the servers are asked.
+  // Longer than the silence after which the servers are checked.
   const [row] = await store.tx((tx) => tx.rows<{ done: string }>("select 'yes' as done from pg_sleep(6)"))
   assert.equal(row!.done, 'yes')
 })
 
-test('[STO-9] [SCL-7] a standby that is promoted has what was answered, and the work goes on there', {
+test('[STO-9] [SCL-7] a promoted standby has everything that was confirmed, and work goes on there', {
   skip,
 }, async (t) => {
   const primary = await startPostgres()
@@ -203,7 +203,7 @@ test('[STO-9] [SCL-7] a standby that is promoted has what was answered, and the 
   assert.equal((await store.rows('select id from answered')).length, 21)
 })
 
-test('[SCL-7] a replica is read while it is two seconds behind at most, and the database otherwise', {
+test('[SCL-7] a replica is read while it lags at most two seconds, otherwise the primary', {
   skip,
 }, async (t) => {
   const primary = await startPostgres()
@@ -235,13 +235,13 @@ test('[SCL-7] a replica is read while it is two seconds behind at most, and the 
   const store = openPostgres({ url: primary.url, readUrl: standby.url, clock: systemClock })
   t.after(() => store.close())
   const isStandby = async (db: Reads): Promise<unknown> => (await db.rows('select pg_is_in_recovery() as it'))[0]
-  assert.deepEqual(await isStandby(store.behind), { it: true })
+  assert.deepEqual(await isStandby(store.staleReads), { it: true })
   assert.deepEqual(await isStandby(store), { it: false })
   assert.deepEqual(await read(), ['replica', 0])
   await ask(standby.url, 'select pg_wal_replay_pause()')
   await ask(primary.url, 'insert into seen values (1)')
   assert.deepEqual(await read(), ['replica', 0], 'what it shows may be a little old')
-  // It cannot show any more that it holds what is committed.
+  // The replica can no longer prove that it has what is committed.
   for (now = 500; now <= 2_000; now += 500) await rows('select id from seen')
   now = 2_600
   await rows('select id from seen')
@@ -255,6 +255,6 @@ test('[SCL-7] a replica is read while it is two seconds behind at most, and the 
   assert.deepEqual(await read(), ['replica', 1])
   await standby.stop()
   assert.deepEqual(await read(), ['database', 1], 'a replica that is gone is no outage')
-  // Looks at the replica go on beside the reads.
+  // The replica is checked while reads go on.
   while (underWay.size > 0) await Promise.allSettled(underWay)
 })

@@ -1,5 +1,5 @@
-// Work goes on while nodes are killed, the database crashes and the clock steps: the short form of `npm run faults`, with
-// all that breaks on one site.
+// Work goes on while nodes are killed, the database crashes and the clock steps: the short form of `npm run faults`,
+// with all faults at one site.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { carryOut } from '../../../../faults/carry-out.ts'

@@ -45,7 +45,7 @@ describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, 
     }
     const [one, two] = await Promise.all([startProcess(env), startProcess(env)])
     const running = [one, two]
-    // However this ends, no node is left behind to hold the runner.
+    // However the test ends, no node is left running.
     t.after(async () => {
       for (const node of running) node.kill('SIGKILL')
       await Promise.all(running.map((node) => node.ended))
@@ -97,7 +97,7 @@ describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, 
       assert.deepEqual(both.map((reply) => reply.body.status).sort(), ['accepted', 'duplicate'])
     }
 
-    // A long poll on one node is woken by a publish on the other, long before it would look by itself.
+    // A long poll on one node is woken by a publish on the other, long before it would read the store by itself.
     const settled = new Set<string>()
     const drain = async (url: string, query: string): Promise<Handed[]> => {
       const { status, body } = await request<{ deliveries: Handed[] }>(
@@ -126,7 +126,7 @@ describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, 
       ['wake'],
     )
 
-    // A flood on both, pulled from both; one is killed in the middle.
+    // A flood on both nodes, polled from both; one is killed in the middle.
     const accepted = new Set<string>()
     let n = 0
     let oneAlive = true
@@ -151,8 +151,8 @@ describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, 
     one.kill('SIGKILL')
     await one.ended
     await Promise.all(work)
-    // What the dead node had leased comes back when the leases lapse; an acknowledgement it may have written needs no
-    // second.
+    // Deliveries leased by the dead node come back when the leases lapse; an acknowledgement that it may have written
+    // need not be repeated.
     const missing = async (): Promise<string[]> => {
       const left: string[] = []
       for (const id of accepted) {

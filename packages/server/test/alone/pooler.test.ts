@@ -1,5 +1,5 @@
-// A pooler between the service and PostgreSQL, a real one: with sessions it works, without them the start is refused
-// with the reason.
+// A real pooler between the service and PostgreSQL: in session mode it works, otherwise the start is refused with the
+// reason.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
@@ -19,7 +19,7 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
 
   const open = (url: string): Promise<Opened> => openStore(readConfig({ ...fresh.env, DATABASE_URL: url }), systemClock)
 
-  test('[SCL-8] in transaction mode it is refused, whichever session it gives out next', async (t) => {
+  test('[SCL-8] in transaction mode it is refused, whichever session it assigns next', async (t) => {
     const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction', OURS)
     t.after(pooler.stop)
     await assert.rejects(open(pooler.url), /pooler in transaction mode.*pool_mode = session/)
@@ -38,7 +38,7 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
     assert.equal((await store.rows("select 1 from settings where name = 'through'")).length, 1)
   })
 
-  test('[SCL-8] one that lets our limits of time not pass is refused with their names', async (t) => {
+  test('[SCL-8] a pooler that does not pass our timeouts on is refused with their names', async (t) => {
     const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session', '')
     t.after(pooler.stop)
     await assert.rejects(open(pooler.url), /ignore_startup_parameters.*statement_timeout/)

@@ -1,5 +1,4 @@
-// A database server that crashes and comes back is met again by itself: by the store, by whoever listens, by the
-// service.
+// After a crash of the database server the store, its listeners and the service reconnect by themselves.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -27,12 +26,12 @@ test('[HTTP-28] the store works again after a restart of the server, and so do i
   let heard = Promise.withResolvers<void>()
   store.listen('mail', () => heard.resolve())
   const wakeUp = async (): Promise<void> => {
-    // The connection that listens is made in the background: until it is there nothing is heard.
+    // The listening connection is opened in the background: until then no notice arrives.
     let came = false
     void heard.promise.then(() => (came = true))
     while (!came) {
       store.notify('mail', 'x')
-      await store.ping() // an answer of the server, by which the notice is there if anybody hears it
+      await store.ping() // by the server's answer the notice has arrived, if the connection listens
     }
   }
   await wakeUp()
@@ -69,7 +68,7 @@ test('[HTTP-28] the service answers 503 with Retry-After while the server is awa
   const tenant = await service.tenant()
   const { admin } = tenant
   const agent = await tenant.agent({ scopes: ['memory:read', 'memory:write'] })
-  // Searches have connections of their own, in another thread.
+  // Searches have their own connections, in another thread.
   const search = () =>
     service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'where the spare key lies' } })
   const memory = {

@@ -1,5 +1,5 @@
-// Several processes behind one port, on PostgreSQL: they share the work and the port, one that dies is replaced, and
-// together they stop as one does.
+// Several processes behind one port, on PostgreSQL: they share the work and the port, a dead one is replaced, and they
+// stop together.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { refusedStart, startProcess, type RunningProcess } from '../support/proc
 
 const KEY = 'ak_live_WorkWorkWorkWorkWorkWorkWorkWor1'
 
-/** A connection of its own for each request: workers take turns at connections. */
+/** Sends a request on a new connection, because workers take turns by connection. */
 async function request(url: string, path: string, init: RequestInit = {}): Promise<{ status: number; text: string }> {
   const response = await fetch(url + path, { ...init, headers: { connection: 'close', ...init.headers } })
   return { status: response.status, text: await response.text() }
@@ -24,7 +24,7 @@ const post = (url: string, path: string, body: unknown, token = '') =>
 
 const event = (id: string) => ({ specversion: '1.0', type: 'com.test.made', source: '/test', id })
 
-/** Whether a process is there. */
+/** Whether a process exists. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -57,7 +57,7 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     await fresh?.drop()
   })
 
-  test('[SCL-5] they share the port and the work, each log line says whose it is, and metrics are of all', {
+  test('[SCL-5] workers share port and work, each log line names its worker, and metrics cover all', {
     timeout: 120_000,
   }, async () => {
     assert.equal(pids().length, 2)
@@ -67,7 +67,7 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
       Array.from({ length: 20 }, (_, i) => post(service.url, '/v1/events', event(`e${i}`), access_token)),
     )
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([202]))
-    // Seen by both: of equal ids one is new, whoever is asked.
+    // Both see the same events: of equal ids one is new, whichever worker is asked.
     const again = await Promise.all(
       Array.from({ length: 4 }, () => post(service.url, '/v1/events', event('e0'), access_token)),
     )
@@ -83,7 +83,7 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     for (const worker of [1, 2]) await service.printed(new RegExp(`"worker":${worker},"request_id":`))
   })
 
-  test('[SCL-6] one that dies is replaced, and the others serve meanwhile', { timeout: 120_000 }, async () => {
+  test('[SCL-6] a worker that dies is replaced, and the others serve meanwhile', { timeout: 120_000 }, async () => {
     const [first] = pids()
     process.kill(first!, 'SIGKILL')
     await service.printed(/a worker ended, another takes its place/)
@@ -93,20 +93,20 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     assert.equal((await request(service.url, '/readyz')).status, 200)
   })
 
-  test('[SCL-6] a signal stops all of them, and none is left', { timeout: 120_000 }, async () => {
+  test('[SCL-6] a signal stops all workers, and none is left', { timeout: 120_000 }, async () => {
     const { code } = await service.stop()
     assert.equal(code, 0)
     await untilGone(pids())
   })
 
-  test('[SCL-6] without the process that keeps them they end', { timeout: 120_000 }, async () => {
+  test('[SCL-6] workers end when their parent process is killed', { timeout: 120_000 }, async () => {
     service = await start()
     service.kill('SIGKILL')
     await service.ended
     await untilGone(pids())
   })
 
-  test('[SCL-6] a port that is taken is said once, and nothing stays', { timeout: 120_000 }, async () => {
+  test('[SCL-6] a port in use is reported once, and no process stays', { timeout: 120_000 }, async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }

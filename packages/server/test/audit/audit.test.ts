@@ -1,4 +1,4 @@
-// The audit log: who changed what.
+// The audit log: which caller changed what.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
@@ -17,9 +17,10 @@ interface Entry {
   details: Record<string, unknown>
 }
 
+/** Management operations. What an agent does with its own deliveries and memories is not audited. */
 const CHANGES = /^(agents|channels|delivery\/dlq|operator)/
-/** Changes that are no management: what an agent does with its own deliveries and memories is not audited. */
-test('[CON-17] every operation that changes agents, channels, dead letters or what the operator has leaves an entry', () => {
+
+test('[CON-17] every operation on agents, channels, dead letters or for the operator leaves an entry', () => {
   const without = (Object.values(operations) as Operation[])
     .filter(({ method, path }) => method !== 'GET' && CHANGES.test(path.slice(1)))
     .filter(({ audit }) => audit === undefined)
@@ -45,7 +46,7 @@ onBothEngines((engine) => {
   const actions = async (tenant: TestTenant, query = '') =>
     (await audit(tenant, query)).entries.map(({ action }) => action)
 
-  test('[CON-17] a change is told with who, what, when and the request', async () => {
+  test('[CON-17] an entry has the actor, the action, the time and the request', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent({ name: 'Watcher' })
     await interest(service, agent, { event_type: 'a.b' })
@@ -83,7 +84,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await actions(tenant), ['registerAgent'])
   })
 
-  test('[CON-17] it is found by actor, action and time, page by page', async () => {
+  test('[CON-17] entries are found by actor, action and time, page by page', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     await service.clock.advance(1_000)
@@ -99,7 +100,7 @@ onBothEngines((engine) => {
     assertError(await service.call('GET /v1/audit?since=x', { token: tenant.admin }), 'validation_failed')
   })
 
-  test('[CON-17] what the operator does to a tenant stands in its log, without secrets', async () => {
+  test('[CON-17] the operator’s changes to a tenant are in its log, without secrets', async () => {
     const call = (request: string, body?: unknown) => service.call(request, { token: OPERATOR_TOKEN, body })
     const slug = `audited-${engine.name}`
     const made = await call('POST /operator/tenants', { slug })
@@ -137,7 +138,7 @@ onBothEngines((engine) => {
     assert.doesNotMatch(JSON.stringify(body), /whsec_|hunter2|ak_live_/)
   })
 
-  /** From now on the store does not let this delivery go. */
+  /** Makes the store refuse to delete this delivery. */
   async function refuseToDelete(id: string): Promise<void> {
     const statements =
       engine.name === 'sqlite'
@@ -151,11 +152,11 @@ onBothEngines((engine) => {
     })
   }
 
-  test('[CON-18] a change that breaks off after a part of it leaves an entry, and one that ends leaves one', async () => {
+  test('[CON-18] a change that fails halfway leaves an entry, and a complete one leaves one', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     await interest(service, agent, { event_type: 'long' })
-    // Two steps: each has as many bytes as a step may have.
+    // This takes two steps, because of the limit of bytes in a step.
     for (const n of [1, 2, 3]) {
       await publish(service, agent.token, { type: 'long', data: { n, text: 'x'.repeat(600_000) } })
       const delivery_ids = ids(await poll(service, agent.token))
@@ -176,7 +177,7 @@ onBothEngines((engine) => {
     assert.equal((await actions(tenant, '?action=discardDeadLetters')).length, 2)
   })
 
-  test('[CON-18] a refused request leaves no entry, a repeated one no second, a dry run none', async () => {
+  test('[CON-18] a refused request and a dry run leave no entry, a repeated request no second one', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const { total: before } = await audit(tenant)

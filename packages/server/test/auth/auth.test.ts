@@ -1,4 +1,4 @@
-// Keys become tokens, tokens say who is calling, and both can end.
+// Keys are exchanged for tokens, tokens identify the caller, and both can end.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -55,7 +55,7 @@ onBothEngines((engine) => {
     assert.ok(await works(reply.body.access_token))
   })
 
-  test('[AUTH-1] the exchange needs no Authorization and minds none', async () => {
+  test('[AUTH-1] the exchange needs no Authorization header and ignores one', async () => {
     const reply = await service.call('POST /v1/auth/token', { token: 'nonsense', body: { api_key: tenant.adminKey } })
     assert.equal(reply.status, 200)
   })
@@ -171,7 +171,7 @@ onBothEngines((engine) => {
     assertError(await exchange(minted.body.key), 'authentication_failed')
   })
 
-  test('[AUTH-13] revoking a key ends its tokens at once, and only its', async () => {
+  test('[AUTH-13] revoking a key ends its tokens at once, and no others', async () => {
     const agent = await tenant.agent()
     const other = await service.call(`POST /v1/agents/${agent.id}/keys`, {
       token: tenant.admin,
@@ -189,10 +189,10 @@ onBothEngines((engine) => {
     assert.deepEqual([await works(first), await works(spare)], [false, true])
   })
 
-  test('[AUTH-13] a key revoked while it is being used is not believed a moment longer', async () => {
+  test('[AUTH-13] a key that is revoked while in use is refused from that moment on', async () => {
     for (let round = 0; round < 10; round++) {
       const agent = await tenant.agent()
-      // The node must read the key's standing while the revocation commits, whichever comes first.
+      // The node reads the key's standing while the revocation commits, in either order.
       await service.clock.advance(600)
       const [, revoked] = await Promise.all([
         works(agent.token),
@@ -218,14 +218,14 @@ onBothEngines((engine) => {
     assert.equal((await exchange(agent.key)).status, 200)
   })
 
-  test('[AUTH-14] an agent may deactivate itself, and is gone', async () => {
+  test('[AUTH-14] an agent may deactivate itself, and then has no access', async () => {
     const agent = await tenant.agent()
     const reply = await service.call(`POST /v1/agents/${agent.id}/deactivate`, { token: agent.token })
     assert.equal(reply.status, 200)
     assert.equal(await works(agent.token), false)
   })
 
-  test('[AUTH-15] nothing but the token says who is acting', async () => {
+  test('[AUTH-15] only the token decides who the caller is', async () => {
     const other = await service.tenant()
     const victim = await other.agent()
     const claim = { 'x-tenant-id': other.id, 'x-agent-id': victim.id, 'x-forwarded-user': victim.id }
@@ -243,7 +243,7 @@ onBothEngines((engine) => {
     assertError(rename, 'not_found', { resource_type: 'agent' })
   })
 
-  test('[AUTH-5] tokens hold after a restart, and mean nothing under another secret', async () => {
+  test('[AUTH-5] tokens are valid after a restart, and invalid under another secret', async () => {
     const before = await startService(engine)
     const { admin, adminKey } = await before.tenant()
     const restarted = await before.restart()
@@ -254,7 +254,7 @@ onBothEngines((engine) => {
     await Promise.all([restarted.stop(), elsewhere.stop()])
   })
 
-  test('[AUTH-3] [AUTH-6] [AUTH-14] a token ends after one hour, to the second, whatever its agent went through', async () => {
+  test('[AUTH-3] [AUTH-6] [AUTH-14] a token ends after exactly one hour, whatever happened to its agent', async () => {
     let node = await startService(engine)
     const { admin, agent: register } = await node.tenant()
     const [agent, awakened] = [await register(), await register()]
@@ -271,7 +271,7 @@ onBothEngines((engine) => {
   })
 
   if (engine.name === 'postgres') {
-    test('[AUTH-13] [AUTH-14] what one node ends has ended on the other within a second', async () => {
+    test('[AUTH-13] [AUTH-14] a key or agent that ends on one node ends on the other within a second', async () => {
       const second = await service.another()
       try {
         const [revoked, asleep] = [await tenant.agent(), await tenant.agent()]

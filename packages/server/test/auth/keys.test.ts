@@ -79,7 +79,7 @@ onBothEngines((engine) => {
     })
   }
 
-  test('[KEY-4] expires_at is null, left out, or a date-time to come', async () => {
+  test('[KEY-4] expires_at is null, left out, or a date-time in the future', async () => {
     assert.equal((await mint({ scopes: ['send'] })).body.expires_at, null)
     assert.equal((await mint({ scopes: ['send'], expires_at: null })).body.expires_at, null)
     const local = await mint({ scopes: ['send'], expires_at: '2031-03-31T23:30:00.5-05:30' })
@@ -134,7 +134,7 @@ onBothEngines((engine) => {
     await exchange(key)
     const [used] = await list(owner.id)
     assert.equal(used.last_used_at, new Date(service.clock.now()).toISOString())
-    // Another agent's keys are its own; an expired key is still listed.
+    // Keys of another agent are not listed; an expired key still is.
     await service.clock.advance(1000)
     assert.equal(
       (await list(agent.id)).some(({ id }: { id: string }) => id === minted.body.id),
@@ -167,7 +167,7 @@ onBothEngines((engine) => {
     assert.equal((await exchange(agent.key)).status, 200)
   })
 
-  test("[KEY-6] an org-admin's key is nobody's agent key: it is not listed and not revoked there", async () => {
+  test("[KEY-6] an org-admin's key is no agent key: it is neither listed nor revoked as one", async () => {
     const [row] = await service.store.rows<{ id: string; owner_id: string }>(
       "select id, owner_id from api_keys where tenant_id = ? and owner_type = 'org_admin'",
       [tenant.id],
@@ -197,14 +197,14 @@ onBothEngines((engine) => {
     assert.equal((await list(other.id)).length, before)
   })
 
-  test('[KEY-7] [HTTP-4] a scope that is not held is reported before a date in the past and before an absent agent', async () => {
+  test('[KEY-7] [HTTP-4] a scope not held is reported before a date in the past or an unknown agent', async () => {
     const minter = await tenant.agent({ scopes: ['admin'] })
     const past = { scopes: ['send'], expires_at: '2001-01-01T00:00:00Z' }
     assertError(await mint(past, minter.token), 'insufficient_scope', { required_scope: 'send' })
     assertError(await mint(past, minter.token, 'agt_nobody'), 'insufficient_scope', { required_scope: 'send' })
   })
 
-  test('[KEY-1] keys can be minted for an inactive agent, and wait for it', async () => {
+  test('[KEY-1] keys can be minted for an inactive agent, and work once it is active', async () => {
     const sleeper = await tenant.agent()
     await service.call(`POST /v1/agents/${sleeper.id}/deactivate`, { token: tenant.admin })
     const { status, body } = await mint({ scopes: ['send'] }, tenant.admin, sleeper.id)

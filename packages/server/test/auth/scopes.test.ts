@@ -1,5 +1,5 @@
-// Who may call what. The table below is what was promised; the contract is checked against it, and the service against
-// both.
+// Which scopes each operation needs. The table below is the specification; the contract is checked against it, and the
+// service against both.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations, SCOPES, type Operation, type Scope } from '@sensorium/contract'
@@ -9,7 +9,7 @@ import { startService, type Reply, type Service, type TestTenant } from '../supp
 
 type Needed = Scope | 'any' | 'org_admin' | 'public' | 'operator'
 
-/** The scope for anybody's, and the one for oneself where that is another. */
+/** The scope for any resource, and the scope for the caller's own if it differs. */
 const PROMISED: Record<string, Needed | [others: Needed, self: Needed]> = {
   'POST /auth/token': 'public',
   'GET /agents': 'any',
@@ -86,7 +86,7 @@ const ALL = Object.values(operations) as Operation[]
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`
 const isScope = (scope: string): scope is Scope => (SCOPES as readonly string[]).includes(scope)
 
-test('[AUTH-9] [AUTH-10] the contract asks for the scopes that were promised', () => {
+test('[AUTH-9] [AUTH-10] the contract requires the specified scopes', () => {
   for (const operation of ALL) {
     const promised = PROMISED[nameOf(operation)]
     if (promised === undefined) {
@@ -112,7 +112,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  /** The status and error, without waiting for a body that may never end. */
+  /** Returns status and error, without waiting for a body that may never end. */
   async function ask(operation: Operation, token: string, id = 'nobody'): Promise<Reply<unknown>> {
     const path =
       (operation.base === 'v1' ? '/v1' : '') + operation.path.replace('{id}', id).replace(/\{\w+\}/g, 'nobody')
@@ -152,7 +152,7 @@ onBothEngines((engine) => {
 
     if (self !== undefined) {
       test(`[AUTH-8] [AUTH-10] ${nameOf(operation)} for oneself needs ${self === 'any' ? 'no scope' : self}`, async () => {
-        // Every key has at least one scope: one that helps nowhere here.
+        // Every key has at least one scope, so take one that does not help here.
         const holder = await tenant.agent({ scopes: [self === 'any' ? 'memory:read' : self] })
         const own = await ask(operation, holder.token, holder.id)
         assert.ok(![401, 403, 404, 500].includes(own.status), `${own.status} ${own.text}`)

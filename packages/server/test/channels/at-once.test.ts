@@ -1,4 +1,4 @@
-// Requests that arrive together, on one node and, where the store can be shared, on two.
+// Concurrent requests, on one node and, if the store can be shared, on two.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
@@ -39,7 +39,7 @@ onBothEngines((engine) => {
     await service.stop()
   })
 
-  /** One request of each item, all at once, spread over the nodes; the statuses, sorted. */
+  /** Sends one request for each item concurrently, spread over the nodes. Returns the sorted statuses. */
   const atOnce = async <T>(
     items: readonly T[],
     send: (on: ReturnType<typeof channelCalls>, item: T) => Promise<{ status: number }>,
@@ -48,7 +48,7 @@ onBothEngines((engine) => {
       .map(({ status }) => status)
       .sort()
 
-  test('[CHN-8] of several adds to a direct channel one succeeds', async () => {
+  test('[CHN-8] of several concurrent adds to a direct channel one succeeds', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { id } = await calls.open(owner, 'direct')
       assert.deepEqual(await atOnce(agents, (on, agent) => on.add(owner, id, agent)), [201, 422, 422, 422, 422, 422])
@@ -56,7 +56,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[CHN-11] of several adds of one agent one succeeds, and the others name its member', async () => {
+  test('[CHN-11] of several concurrent adds of one agent one succeeds, and the others name its member', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { id } = await calls.open(owner, 'private')
       const named = new Set<unknown>()
@@ -70,7 +70,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[CHN-9] owners that leave at once leave one owner', async () => {
+  test('[CHN-9] when all owners leave concurrently one of them stays', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { id } = await calls.open(owner, 'private')
       const owners = [owner, ...agents.slice(0, 3)]
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[CHN-9] two owners that remove each other leave one', async () => {
+  test('[CHN-9] of two owners that remove each other one stays', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { id } = await calls.open(owner, 'open')
       const second = agents[0]!
@@ -97,7 +97,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[CHN-13] [CHN-15] one removal and one deletion succeed, the others find nothing', async () => {
+  test('[CHN-13] [CHN-15] of concurrent removals or deletions one succeeds, the others find nothing', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { id } = await calls.open(owner, 'private')
       await calls.add(owner, id, agents[0]!)
@@ -107,7 +107,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[CHN-16] changes of all channels at once are told one after the other, none lost', async () => {
+  test('[CHN-16] concurrent changes of all channels are recorded for routing one by one, none lost', async () => {
     const [{ n: before }] = (await service.store.rows<{ n: number }>('select count(*) as n from routing_changes')) as [
       { n: number },
     ]
@@ -116,7 +116,7 @@ onBothEngines((engine) => {
       ...(await atOnce(channels, (on, { id }) => on.add(admin, id, owner))),
       ...(await atOnce(channels, (on, { id }) => on.feed(owner, id))),
     ]
-    // A store that is too busy refuses some; what was answered 201 is told.
+    // A store that is too busy refuses some; every change that was answered 201 is recorded.
     const done = statuses.filter((status) => status === 201).length
     assert.ok(done > agents.length && statuses.every((status) => status === 201 || status === 503), String(statuses))
     const versions = await service.store.rows<{ version: number }>(
@@ -131,7 +131,7 @@ onBothEngines((engine) => {
 
   if (engine.name === 'postgres')
     for (const verb of [createChannel, putNew])
-      test(`[OPS-25] an external id that is freed while ${verb.name} looks who has it is taken`, async () => {
+      test(`[OPS-25] an external id that is freed while ${verb.name} looks up its holder can be used`, async () => {
         const wanted = { name: 'Incidents', type: 'open', external_id: `freed-${verb.name}` } as const
         const old = await service.call('POST /v1/channels', { token: admin.token, body: wanted })
         const principal: Principal = {
@@ -144,7 +144,7 @@ onBothEngines((engine) => {
         }
         const tools = { makeId: idMaker(service.clock.now), now: service.clock.now }
         const made = await service.store.tx((tx) => {
-          // Deleted over another connection, after the insert has met it and before anybody looks for it.
+          // Deleted over another connection, after the insert has met the conflict and before the holder is looked up.
           const lookLate = async (...args: Parameters<Db['rows']>): Promise<never> => {
             if (args[0].includes('external_id = ?'))
               await service.call(`DELETE /v1/channels/${old.body.id}`, { token: admin.token })

@@ -1,4 +1,4 @@
-// Making channels, and who sees which.
+// Creating channels, and which callers see which.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Channel } from '@sensorium/contract'
@@ -101,7 +101,7 @@ onBothEngines((engine) => {
       })
     }
 
-    test('[CHN-2] every type is taken; a description is a text, null or left out', async () => {
+    test('[CHN-2] every type is accepted; a description is a text, null or left out', async () => {
       for (const [type, more] of [
         ['open', {}],
         ['private', { description: null }],
@@ -117,7 +117,7 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[CHN-1] a retry with its Idempotency-Key makes one channel', async () => {
+    test('[CHN-1] a retry with its Idempotency-Key creates one channel', async () => {
       const request = {
         token: ann.token,
         body: { name: 'Once', type: 'private' },
@@ -146,7 +146,7 @@ onBothEngines((engine) => {
         made.push(await calls.open(writer, type))
       await calls.add(writer, made[1]!.id, reader)
       await calls.add(writer, made[2]!.id, reader)
-      // Member of an open one: it must not be listed twice.
+      // The agent is a member of an open channel: it must not be listed twice.
       await calls.add(reader, made[3]!.id, reader)
     })
 
@@ -164,7 +164,7 @@ onBothEngines((engine) => {
       assert.deepEqual(body, { channels: made.toReversed(), total: 6 })
     })
 
-    test('[CHN-3] pages join without a gap, and the total stays', async () => {
+    test('[CHN-3] pages join without a gap, and the total stays the same', async () => {
       for (const [by, all] of [
         [reader, 4],
         [chief, 6],
@@ -214,7 +214,7 @@ onBothEngines((engine) => {
           const steps = plan.map(({ detail }) => detail)
           const slow = steps.filter((step) => /SCAN|TEMP B-TREE/.test(step) && step !== 'SCAN CONSTANT ROW')
           assert.deepEqual(slow, [], sql)
-          // Other people's private channels are not even looked at.
+          // Private channels of others are not even read.
           if (!sql.includes('channel_members')) continue
           const whole = steps.filter(
             (step) => / channels USING .*\(tenant_id=\?\)/.test(step) && !step.includes('channels_open'),
@@ -229,7 +229,7 @@ onBothEngines((engine) => {
   })
 
   describe('one channel', () => {
-    test('[CHN-12] its members and org-admins get it as it was made', async () => {
+    test('[CHN-12] members and org-admins get a channel as it was created', async () => {
       for (const type of ['open', 'private', 'direct']) {
         const channel = await calls.open(ann, type)
         for (const by of [ann, admin]) {
@@ -247,7 +247,7 @@ onBothEngines((engine) => {
       assert.deepEqual(await calls.feeds(bob, channel.id), [])
     })
 
-    // Every operation below a channel, with a body that would be right.
+    // Every operation below a channel, with a valid body.
     const everything = (id: string, feedId = NO_FEED): [request: string, body?: object][] => [
       [`GET /v1/channels/${id}`],
       [`GET /v1/channels/${id}/members`],
@@ -259,7 +259,7 @@ onBothEngines((engine) => {
     ]
 
     for (const type of ['private', 'direct']) {
-      test(`[CHN-4] a ${type} channel is not there for others, whatever they try`, async () => {
+      test(`[CHN-4] a ${type} channel is not found for others, whatever they try`, async () => {
         const channel = await calls.open(ann, type)
         const { body: feed } = await calls.feed(ann, channel.id)
         for (const [request, body] of everything(channel.id, feed.id)) {
@@ -275,7 +275,7 @@ onBothEngines((engine) => {
     }
 
     for (const type of ['open', 'private', 'direct']) {
-      test(`[CHN-4] a ${type} channel of another tenant is not there, nor for its org-admin`, async () => {
+      test(`[CHN-4] a ${type} channel of another tenant is not found, not even for an org-admin`, async () => {
         const channel = await calls.open(ann, type)
         const { body: feed } = await calls.feed(ann, channel.id)
         const foreignAdmin = await orgAdmin(service, other)

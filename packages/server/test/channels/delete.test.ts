@@ -13,7 +13,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[CON-20] it goes with its members and feeds, for an owner or an org-admin alone', async () => {
+  test('[CON-20] a channel is deleted with its members and feeds, by an owner or an org-admin only', async () => {
     const tenant = await service.tenant()
     const owner = await tenant.agent()
     const member = await tenant.agent()

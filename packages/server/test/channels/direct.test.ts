@@ -1,4 +1,4 @@
-// A channel of two.
+// Direct channels, which have two members.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -29,7 +29,7 @@ onBothEngines((engine) => {
     id = (await calls.open(people.owner, 'direct')).id
   })
 
-  test('[CHN-8] takes two members and refuses a third, whoever asks and for whom', async () => {
+  test('[CHN-8] takes two members and refuses a third, whoever adds it', async () => {
     const { owner, target, target2, org_admin } = people
     assert.equal((await calls.add(owner, id, target, 'admin')).status, 201)
     const before = await routingChanges(service, tenant.id)
@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.add(owner, id, target2)).status, 201)
   })
 
-  test('[CHN-6] its plain member manages nothing', async () => {
+  test('[CHN-6] a plain member manages nothing', async () => {
     const { owner, target, target2 } = people
     await calls.add(owner, id, target)
     assertRule(await calls.add(target, id, target2), 'role_required')
@@ -56,7 +56,7 @@ onBothEngines((engine) => {
     assertRule(await calls.feed(target, id), 'role_required')
   })
 
-  test('[CHN-4] its second member sees it, nobody else', async () => {
+  test('[CHN-4] the second member sees it, and no others', async () => {
     const { owner, target, outsider, org_admin } = people
     await calls.add(owner, id, target)
     for (const by of [owner, target, org_admin]) assert.equal((await calls.members(by, id)).length, 2)

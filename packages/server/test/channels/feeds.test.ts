@@ -1,4 +1,4 @@
-// The feeds of a channel: who makes and deletes them, and what one may say.
+// The feeds of a channel: which callers create and delete them, and what a feed may contain.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Feed } from '@sensorium/contract'
@@ -68,7 +68,7 @@ onBothEngines((engine) => {
       filter_expression: 'data.total > 100 && region == "eu"',
     })
     assert.deepEqual([filtered.status, filtered.body.filter_expression], [201, 'data.total > 100 && region == "eu"'])
-    // The same again is another feed: a member receives an event once all the same.
+    // The same again is another feed: a member still receives an event once.
     const twin = await calls.feed(owner, id, { event_type_glob: '*', filter_expression: null })
     assert.equal(twin.status, 201)
     assert.deepEqual(await calls.feeds(member, id), [twin.body, filtered.body, none.body, plain.body])
@@ -108,16 +108,16 @@ onBothEngines((engine) => {
       const { field, value, expected, example } = reply.body.error.details
       assert.deepEqual([field, value], ['filter_expression', filter])
       assert.match(String(expected), new RegExp(`position ${position}\\b`))
-      // The example of an error is a value that passes.
+      // The example in the error is a valid value.
       assert.equal((await calls.feed(owner, id, { event_type_glob: '*', filter_expression: example })).status, 201)
-      // A broken request is refused as such before anybody asks who may do it, or to what.
+      // A malformed request is refused before permissions and existence are checked.
       const broken = { event_type_glob: '*', filter_expression: filter }
       assert.equal((await calls.feed(member, id, broken)).status, 400)
       assert.equal((await calls.feed(owner, 'chn_x', broken)).status, 400)
     }
   })
 
-  // Who may add, who may delete.
+  // Which callers may add feeds, and which may delete them.
   const TABLE: Record<string, Record<string, [adds: boolean, deletes: boolean]>> = {
     open: {
       org_admin: [true, true],
@@ -164,7 +164,7 @@ onBothEngines((engine) => {
     for (const wrong of [feed.id, NO_FEED, 'x', id]) assertNotFound(await calls.unfeed(owner, id, wrong), 'feed', wrong)
   })
 
-  test('[CHN-16] every feed that comes or goes is told to the routing of the tenant, a refusal is not', async () => {
+  test('[CHN-16] every feed that comes or goes is recorded for the tenant’s routing, a refusal is not', async () => {
     const { owner, outsider } = people
     const { id } = await calls.open(owner, 'open')
     const start = (await routingChanges(service, tenant.id)).length
@@ -176,7 +176,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await routingChanges(service, tenant.id)).slice(start), [`feed ${feed.id}`, `feed ${feed.id}`])
   })
 
-  test('[CHN-14] a retry with its Idempotency-Key makes one feed, and a refusal is kept too', async () => {
+  test('[CHN-14] a retry with its Idempotency-Key creates one feed, and a refusal is kept too', async () => {
     const { owner } = people
     const { id } = await calls.open(owner, 'private')
     const send = (key: string, body: object) =>

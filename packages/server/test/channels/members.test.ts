@@ -1,4 +1,4 @@
-// Joining, adding, leaving and removing, by everybody, in every kind of channel.
+// Joining, adding, leaving and removing, by every kind of caller, in every kind of channel.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Member } from '@sensorium/contract'
@@ -21,7 +21,7 @@ onBothEngines((engine) => {
   let service: Service
   let tenant: TestTenant
   let calls: ReturnType<typeof channelCalls>
-  // One of each standing, and two to be acted on.
+  // One caller of each role, and two participants to be acted on.
   let people: Record<'org_admin' | 'owner' | 'admin' | 'member' | 'outsider' | 'target' | 'target2', Actor>
   let stranger: Actor
   let strangeAdmin: Actor
@@ -46,7 +46,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  /** A channel of the owner; where it is not direct, with an admin and a member as well. */
+  /** A channel of the owner; unless it is direct, with an admin and a member as well. */
   async function staffed(type: string): Promise<string> {
     const { owner, admin, member } = people
     const { id } = await calls.open(owner, type)
@@ -61,7 +61,7 @@ onBothEngines((engine) => {
     )
 
   describe('adding', () => {
-    test('[CHN-10] answers the member, and the list shows it first', async () => {
+    test('[CHN-10] returns the member, and the list shows it first', async () => {
       const { owner, target, target2, org_admin } = people
       const { id } = await calls.open(owner, 'private')
       await service.clock.advance(1000)
@@ -91,7 +91,7 @@ onBothEngines((engine) => {
       assert.deepEqual(members[2], reply.body)
     })
 
-    test('[CHN-10] what is missing or outside its set is refused', async () => {
+    test('[CHN-10] a missing or invalid field is refused', async () => {
       const { owner, target } = people
       const { id } = await calls.open(owner, 'private')
       const right = { participant_type: 'agent', participant_id: target.id, role: 'member' }
@@ -113,12 +113,12 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[CHN-11] a second time is a conflict that names the member there is', async () => {
+    test('[CHN-11] a second time is a conflict that names the existing member', async () => {
       const { owner, target } = people
       const { id } = await calls.open(owner, 'direct')
       const first = await calls.add(owner, id, target)
       const before = await routingChanges(service, tenant.id)
-      // In a full channel too: being there already is what is said, not that nobody else fits.
+      // In a full channel too the error is the conflict, not that the channel is full.
       for (const role of ['member', 'admin', 'owner']) {
         const again = await calls.add(owner, id, target, role)
         assert.equal(again.status, 409)
@@ -129,7 +129,7 @@ onBothEngines((engine) => {
       assert.deepEqual(await routingChanges(service, tenant.id), before)
     })
 
-    test('[CHN-11] a participant unknown in the tenant is not found, for whoever sees the channel', async () => {
+    test('[CHN-11] a participant unknown in the tenant is not found, for all that see the channel', async () => {
       const { owner, outsider, target, org_admin } = people
       const { id } = await calls.open(owner, 'open')
       for (const by of [owner, outsider, org_admin]) {
@@ -150,7 +150,7 @@ onBothEngines((engine) => {
       assert.equal((await calls.add(owner, id, sleeper)).status, 201)
     })
 
-    test('[CHN-10] a retry with its Idempotency-Key answers the first member again', async () => {
+    test('[CHN-10] a retry with its Idempotency-Key returns the first member again', async () => {
       const { owner, target } = people
       const { id } = await calls.open(owner, 'private')
       const request = {
@@ -164,7 +164,7 @@ onBothEngines((engine) => {
     })
   })
 
-  // Who may give which role to somebody else: as the rules have it, cell by cell.
+  // Which caller may give which role to another participant, as the rules say, cell by cell.
   const ADDS: Record<string, Record<string, boolean>> = {
     org_admin: { owner: true, admin: true, member: true },
     owner: { owner: true, admin: true, member: true },
@@ -183,7 +183,7 @@ onBothEngines((engine) => {
           const added = await calls.add(by, id, target, role)
           if (allowed) assert.equal(added.status, 201, added.text)
           else assertRule(added, 'role_required', `${who} adds ${role}`)
-          // The same table holds for taking the role away, whoever gave it.
+          // The same table holds for removing a participant with the role, whoever gave it.
           if (!allowed) assert.equal((await calls.add(org_admin, id, target, role)).status, 201)
           const removed = await calls.remove(by, id, target)
           if (allowed) assert.equal(removed.status, 204, removed.text)
@@ -230,7 +230,7 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[CHN-9] every member leaves a private channel by itself, and it is gone for it', async () => {
+    test('[CHN-9] every member may leave a private channel, and then no longer sees it', async () => {
       const id = await staffed('private')
       for (const by of [people.member, people.admin]) {
         assert.equal((await calls.remove(by, id, by)).status, 204)
@@ -239,7 +239,7 @@ onBothEngines((engine) => {
     })
 
     for (const type of ['open', 'private', 'direct']) {
-      test(`[CHN-9] the last owner of a channel (${type}) stays until there is another`, async () => {
+      test(`[CHN-9] the last owner of a channel (${type}) cannot leave until there is another`, async () => {
         const { owner, target, org_admin } = people
         const id = await staffed(type)
         assertRule(await calls.remove(owner, id, owner), 'last_owner')
@@ -264,14 +264,14 @@ onBothEngines((engine) => {
   })
 
   describe('removing', () => {
-    test('[CHN-13] somebody who is not a member is not found, also for those who may not remove', async () => {
+    test('[CHN-13] a non-member is not found, also for callers that may not remove', async () => {
       const { owner, member, outsider, target, org_admin } = people
       const id = await staffed('open')
       for (const by of [owner, member, outsider, org_admin]) {
         assertNotFound(await calls.remove(by, id, target), 'member', target.id)
         assertNotFound(await calls.remove(by, id, stranger), 'member', stranger.id)
         assertNotFound(await calls.remove(by, id, { type: 'agent', id: 'x' }), 'member', 'x')
-        // An id under the wrong type names nobody.
+        // An id under the wrong type names no member.
         assertNotFound(await calls.remove(by, id, { type: 'org_admin', id: owner.id }), 'member', owner.id)
       }
       const wrong = await service.call<ErrorBody>(`DELETE /v1/channels/${id}/members/team/${owner.id}`, {
@@ -292,11 +292,11 @@ onBothEngines((engine) => {
       const { id } = await calls.open(owner, 'private')
       await calls.add(owner, id, org_admin)
       assert.equal((await calls.remove(owner, id, org_admin)).status, 204)
-      // It needs no membership to see the channel.
+      // An org-admin sees the channel without being a member.
       assert.equal((await calls.members(org_admin, id)).length, 1)
     })
 
-    test('[CHN-16] every arrival and departure is told to the routing of the tenant, a refusal is not', async () => {
+    test('[CHN-16] every arrival and departure is recorded for the tenant’s routing, a refusal is not', async () => {
       const { owner, target, outsider } = people
       const { id } = await calls.open(owner, 'open')
       const changes = async () => (await routingChanges(service, tenant.id)).length

@@ -1,4 +1,4 @@
-// The rules alone: whatever is asked in whatever order, a channel keeps an owner and a direct one at most two members.
+// The rules on their own: after any sequence of requests a channel has an owner, and a direct one at most two members.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CHANNEL_TYPES, MEMBER_ROLES, type ChannelType, type MemberRole } from '@sensorium/contract'
@@ -7,18 +7,18 @@ import {
   maySee,
   refuseAdding,
   refuseAddingFeed,
-  refuseCrowding,
+  refuseTooManyMembers,
   refuseDeletingFeed,
   refuseRemoving,
   type Caller,
   type Participant,
-  type Place,
+  type Membership,
 } from '../../src/channels/rules.ts'
 
 const PEOPLE: Participant[] = [
   { type: 'org_admin', id: 'boss' },
   ...['a', 'b', 'c', 'd'].map((id) => ({ type: 'agent', id }) as const),
-  // The same id under another type is somebody else.
+  // The same id under another type is another participant.
   { type: 'agent', id: 'boss' },
 ]
 const anybody = fc.constantFrom(...PEOPLE)
@@ -26,14 +26,14 @@ const step = fc.record({ add: fc.boolean(), caller: anybody, target: anybody, ro
 
 const nameOf = ({ type, id }: Participant): string => `${type} ${id}`
 
-test('[CHN-8] [CHN-9] no sequence of joins, adds, leaves and removals leaves no owner, or three in a direct channel', () => {
+test('[CHN-8] [CHN-9] after any sequence of changes there is an owner, and a direct channel has at most two', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...CHANNEL_TYPES),
       anybody,
       fc.array(step, { maxLength: 60 }),
       (type, creator, steps) => {
-        const members = new Map<string, Place>([[nameOf(creator), { ...creator, role: 'owner' }]])
+        const members = new Map<string, Membership>([[nameOf(creator), { ...creator, role: 'owner' }]])
         const owners = () => [...members.values()].filter(({ role }) => role === 'owner').length
         for (const { add, caller: who, target, role } of steps) {
           const caller: Caller = { ...who, role: members.get(nameOf(who))?.role ?? null }
@@ -42,9 +42,13 @@ test('[CHN-8] [CHN-9] no sequence of joins, adds, leaves and removals leaves no 
           if (!maySee(type, caller)) continue
           const there = members.get(nameOf(target))
           if (add) {
-            if (there || refuseAdding(type, caller, { ...target, role }) || refuseCrowding(type, members.size + 1))
+            if (
+              there ||
+              refuseAdding(type, caller, { ...target, role }) ||
+              refuseTooManyMembers(type, members.size + 1)
+            )
               continue
-            // Nobody gives a role above its own, and only who is nobody yet joins by itself.
+            // No caller gives a role above its own, and only a caller without a role adds itself, to an open channel.
             if (role === 'owner') assert.equal(power, 'owner')
             if (role === 'admin') assert.ok(power === 'owner' || power === 'admin')
             if (role === 'member' && power !== 'owner' && power !== 'admin') assert.ok(self && type === 'open')
@@ -64,7 +68,7 @@ test('[CHN-8] [CHN-9] no sequence of joins, adds, leaves and removals leaves no 
   )
 })
 
-test('[CHN-9] a member that is not the last owner always may leave', () => {
+test('[CHN-9] a member that is not the last owner may always leave', () => {
   fc.assert(
     fc.property(anybody, fc.constantFrom(...MEMBER_ROLES), fc.integer({ min: 1, max: 5 }), (who, role, owners) => {
       const refusal = refuseRemoving({ ...who, role }, { ...who, role }, role === 'owner' ? owners : 1)
@@ -110,13 +114,13 @@ test('[CHN-6] [CHN-8] a refusal names its rule and says why', () => {
     refuseAdding('private', agent('admin'), { type: 'agent', id: 'b', role: 'owner' }),
     refuseRemoving(agent('admin'), { type: 'agent', id: 'b', role: 'owner' }, 2),
     refuseRemoving(agent('member'), { type: 'agent', id: 'b', role: 'member' }, 2),
-    refuseCrowding('direct', 3),
+    refuseTooManyMembers('direct', 3),
   ]
   assert.deepEqual(
     refusals.map((refusal) => refusal?.rule),
     ['role_required', 'role_required', 'role_required', 'role_required', 'role_required', 'direct_channel_full'],
   )
   for (const refusal of refusals) assert.ok(refusal!.message.length > 10)
-  assert.equal(refuseCrowding('direct', 2), null)
-  assert.equal(refuseCrowding('private', 1000), null)
+  assert.equal(refuseTooManyMembers('direct', 2), null)
+  assert.equal(refuseTooManyMembers('private', 1000), null)
 })

@@ -1,4 +1,4 @@
-// What the channel tests say over and over.
+// Helpers that the channel tests share.
 import assert from 'node:assert/strict'
 import type { Channel, Feed, Member } from '@sensorium/contract'
 import type { Reply, Service, TestTenant } from '../support/service.ts'
@@ -7,7 +7,7 @@ export interface ErrorBody {
   error: { code: string; message: string; details: Record<string, unknown> }
 }
 
-/** Somebody who acts: a token, and how the caller is named as a participant. */
+/** A caller: its token, and how it is named as a participant. */
 export interface Actor {
   token: string
   type: 'agent' | 'org_admin'
@@ -69,7 +69,7 @@ export function assertNotFound(reply: Reply<ErrorBody>, type: string, id: string
   assert.deepEqual(reply.body.error.details, { resource_type: type, resource_id: id })
 }
 
-/** What was said about the tenant's routing, oldest first: `channel chn_…`, `feed fed_…`. */
+/** The recorded changes of the tenant's routing, oldest first: `channel chn_…`, `feed fed_…`. */
 export async function routingChanges({ store }: Service, tenantId: string): Promise<string[]> {
   const sql = 'select kind, id from routing_changes where tenant_id = ? order by version'
   return (await store.rows<{ kind: string; id: string }>(sql, [tenantId])).map(({ kind, id }) => `${kind} ${id}`)

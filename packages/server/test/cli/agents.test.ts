@@ -35,7 +35,7 @@ onBothEngines((engine) => {
   })
   const { run, json } = commandsOf(() => home.env)
 
-  test('[CLI-1][CLI-2] from signing in to an acknowledged event, through the commands alone', async () => {
+  test('[CLI-1][CLI-2] from signing in to an acknowledged event, with commands alone', async () => {
     const login = await sensorium(['login', '--url', service.url], { ...home.env, SENSORIUM_KEY: tenant.adminKey })
     assert.deepEqual([login.code, login.stderr], [0, ''])
     assert.match(login.stdout, /as an org-admin\.\nThe key is kept as profile default in /)
@@ -77,7 +77,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[CLI-1] what is remembered is recalled by its meaning, and related', async () => {
+  test('[CLI-1] a memory is recalled by its meaning, and related', async () => {
     const one = await json(
       'remember',
       'Pump 7 runs hot',
@@ -126,7 +126,7 @@ after(async () => {
   home.drop()
 })
 
-/** Commands with the key of an agent that wants to hear of everything. */
+/** Commands with the key of an agent that is interested in everything. */
 async function listener() {
   const agent = await tenant.agent()
   await service.call(`POST /v1/agents/${agent.id}/interests`, {
@@ -138,7 +138,7 @@ async function listener() {
   return { agent, env, queue, ...commandsOf(() => env) }
 }
 
-test('[CLI-7] listen prints what arrives and acknowledges with --ack; without it everything goes back', async () => {
+test('[CLI-7] listen prints deliveries, and acknowledges them with --ack; without it they are given back', async () => {
   const { env, queue, json } = await listener()
   const watching = startSensorium(['listen', '--json'], env)
   await json('publish', 'com.example.first', '--id', 'listen-1')
@@ -179,7 +179,7 @@ test('[CLI-1] dead letters are listed, shown and put back', async () => {
   assert.equal((await queue()).pending, 1)
 })
 
-test('[CLI-1] an agent is paused and resumed, and the audit log tells of it', async () => {
+test('[CLI-1] an agent is paused and resumed, and the audit log shows it', async () => {
   const { agent, json, queue } = await listener()
   const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
   assert.deepEqual((await admin.json('agents', 'pause', agent.id)).body, { paused: true })
@@ -196,7 +196,7 @@ test('[CLI-1] an agent is paused and resumed, and the audit log tells of it', as
   assert.match((await admin.run('audit', '--limit', '1')).stdout, /^when +who +action +what +request\n/)
 })
 
-test('[CLI-1] dead letters that fit a filter are put back or deleted, and the rest stays', async () => {
+test('[CLI-1] dead letters that match a filter are put back or deleted, and the rest stays', async () => {
   const { run, json, queue } = await listener()
   for (const [id, reason] of [
     ['one', 'no rule for it'],
@@ -216,7 +216,7 @@ test('[CLI-1] dead letters that fit a filter are put back or deleted, and the re
   assert.deepEqual([gone.code, gone.stdout], [1, '0 dead letters were deleted. 1 of 1 were none any more.\n'])
 })
 
-test('[CLI-1][CLI-9] a file of events is published in batches; each event stands or falls alone', async () => {
+test('[CLI-1][CLI-9] a file of events is published in batches; each event is judged alone', async () => {
   const { env, json, queue } = await listener()
   const file = path.join(env['HOME']!, 'events.ndjson')
   const lines = Array.from({ length: 120 }, (_, i) => JSON.stringify({ type: 'com.example.read', id: `read-${i}` }))
@@ -263,7 +263,7 @@ test('[CLI-1] channels, members, feeds and keys', async () => {
   assert.deepEqual([nobody.code, nobody.stderr], [2, "This is an org-admin's key. Name the agent with --agent <id>\n"])
 })
 
-test('[CLI-2][CLI-3] logout forgets; then nobody is signed in, and an address where nobody is says so', async () => {
+test('[CLI-2][CLI-3] logout forgets the key; without one, or without a service, commands say so', async () => {
   const { run } = commandsOf(() => home.env)
   const signIn = await command(['login', '--url', service.url], { ...home.env, SENSORIUM_KEY: tenant.adminKey })
   assert.equal(signIn.code, 0)

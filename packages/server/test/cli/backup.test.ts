@@ -1,4 +1,4 @@
-// backup and restore: an online copy, and its return.
+// backup and restore: an online copy, and its restoration.
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -21,13 +21,13 @@ async function list(env: Record<string, string>): Promise<string[]> {
   return (JSON.parse(stdout) as { tenants: { slug: string }[] }).tenants.map(({ slug }) => slug)
 }
 
-test('[TEN-8] a copy taken while the service writes is one moment of it, and restores whole', async (t) => {
+test('[TEN-8] a copy taken while the service writes is a snapshot, and restores completely', async (t) => {
   const service = await startService(sqlite)
   t.after(() => service.stop())
   const tenant = await service.tenant('acme')
   const agent = await tenant.agent({ name: 'Before' })
 
-  // Pairs that are always written together: a copy that tore a transaction apart would hold half of one.
+  // Pairs that are always written together: a copy that tore a transaction apart would have half of one.
   await service.store.tx((tx) => tx.run('create table pairs (n integer, half integer, filler text)'))
   let stop = false
   let written = 0
@@ -88,7 +88,7 @@ test('[TEN-8] a copy taken while the service writes is one moment of it, and res
   )
 })
 
-test('[TEN-8] the secret file of an embedded store is named, and its absence after a restore too', async () => {
+test('[TEN-8] backup names the secret file of an embedded store, and restore says if it is missing', async () => {
   const data = { DATA_DIR: newData().DATA_DIR }
   await makeStore(data)
   await command(['tenant', 'create', 'acme'], data)
@@ -105,7 +105,7 @@ test('[TEN-8] the secret file of an embedded store is named, and its absence aft
   assert.deepEqual(await list(empty), ['acme'])
 })
 
-test('[TEN-8] restore keeps what was there, every time', async () => {
+test('[TEN-8] restore keeps the previous store, every time', async () => {
   const data = newData()
   await makeStore(data)
   await command(['tenant', 'create', 'first'], data)
@@ -122,7 +122,7 @@ test('[TEN-8] restore keeps what was there, every time', async () => {
   assert.ok(existsSync(aside))
 })
 
-test('[TEN-8] restore is refused while a service owns the directory, which goes on unharmed', async (t) => {
+test('[TEN-8] restore is refused while a service owns the directory, and the service goes on', async (t) => {
   const data = newData()
   const service = await startProcess(data)
   t.after(() => service.stop())
@@ -138,7 +138,7 @@ test('[TEN-8] restore is refused while a service owns the directory, which goes 
   )
 })
 
-test('[TEN-8] restore refuses what is no store, is newer, or was made with another secret, and touches nothing', async () => {
+test('[TEN-8] restore refuses a file that is no store, newer, or of another secret, and changes nothing', async () => {
   const data = newData()
   await makeStore(data)
   await command(['tenant', 'create', 'acme'], data)
@@ -174,7 +174,7 @@ test('[TEN-8] restore refuses what is no store, is newer, or was made with anoth
   )
 })
 
-test('[TEN-8] backup refuses to write over a file and to copy what is not there', async () => {
+test('[TEN-8] backup refuses to overwrite a file, and to copy a store that does not exist', async () => {
   const data = newData()
   const none = await sensorium(['backup', newFile()], data)
   assert.deepEqual([none.code, none.stderr], [1, `There is no store in ${data.DATA_DIR} yet\n`])
@@ -190,7 +190,7 @@ test('[TEN-8] backup refuses to write over a file and to copy what is not there'
   assert.equal(statSync(file).size, 8)
 })
 
-test('[TEN-8] PostgreSQL has its own tools: the command that works as pasted, and exit code 2', {
+test('[TEN-8] for PostgreSQL it prints the right command, which works as pasted, with exit code 2', {
   skip: !POSTGRES_URL && 'PostgreSQL is missing',
 }, async (t) => {
   const { env, drop } = await postgres.fresh()

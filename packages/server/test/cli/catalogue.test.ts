@@ -1,9 +1,9 @@
-// The list of commands as data: help and examples of each, what a wrong line is met with, completion, and what is loaded.
+// The commands as data: help and examples of each, the response to a wrong line, completion, and what is loaded.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { Misused, optionsOf, wordsOf } from '../../src/cli/command.ts'
+import { UsageError, optionsOf, wordsOf } from '../../src/cli/command.ts'
 import { commands, sections } from '../../src/cli/commands.ts'
 import { bashScript, fishScript, zshScript } from '../../src/cli/completion.ts'
 import { helpFor, helpForAll } from '../../src/cli/help.ts'
@@ -14,7 +14,7 @@ import { bash } from '../support/process.ts'
 
 const NARROW: Screen = { columns: 80, colours: false, now: () => 0 }
 
-/** The words of an example as a shell would have them, the command itself left out. */
+/** The words of an example as a shell would split them, without the command itself. */
 function wordsOfExample(example: string): string[] {
   const line = example.split(/(?:^|[ (])sensorium (?=[a-z])/)[1]!.split(/ [|<>]|\)$/)[0]!
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!)
@@ -40,7 +40,7 @@ test('[CLI-5] help shows every first word within 80 columns', () => {
   for (const line of help.split('\n')) assert.ok(widthOf(line) <= 80, line)
 })
 
-test('[CLI-5] a wrong line is met with the nearest right one', () => {
+test('[CLI-5] a wrong line is answered with the nearest right one', () => {
   const met: [string, RegExp][] = [
     ['lisen', /Did you mean `sensorium listen`\?/],
     ['agent list', /Did you mean `sensorium agents list`\?/],
@@ -53,19 +53,19 @@ test('[CLI-5] a wrong line is met with the nearest right one', () => {
   for (const [line, message] of met)
     assert.throws(
       () => parse(line.split(' '), commands),
-      (error) => error instanceof Misused && message.test(error.message),
+      (error) => error instanceof UsageError && message.test(error.message),
       line,
     )
 })
 
-test('[CLI-5] options, flags and arguments that repeat are told apart; values may begin with a dash', () => {
-  const { given } = parse(['nack', 'a', 'b', '--dead-letter', '--reason', '-1', '--retry-after=5'], commands)
-  assert.deepEqual(given.args, ['a', 'b'])
-  assert.deepEqual(given.options, { reason: '-1', 'retry-after': '5' })
-  assert.deepEqual([...given.flags], ['dead-letter'])
+test('[CLI-5] options, flags and repeated arguments are told apart; values may begin with a dash', () => {
+  const { input } = parse(['nack', 'a', 'b', '--dead-letter', '--reason', '-1', '--retry-after=5'], commands)
+  assert.deepEqual(input.args, ['a', 'b'])
+  assert.deepEqual(input.options, { reason: '-1', 'retry-after': '5' })
+  assert.deepEqual([...input.flags], ['dead-letter'])
 })
 
-/** What bash offers for a line that ends with the last of these words. */
+/** The completions that bash offers for a line that ends with the last of these words. */
 async function offered(...words: string[]): Promise<string[]> {
   const script = `${bashScript(commands)}
 COMP_WORDS=(sensorium ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
@@ -75,7 +75,7 @@ _sensorium; printf '%s\\n' "\${COMPREPLY[@]}"`
   return stdout.split('\n').filter((line) => line !== '')
 }
 
-test('[CLI-6] bash completes commands, what follows them, options and their values', async () => {
+test('[CLI-6] bash completes commands, subcommands, options and their values', async () => {
   assert.deepEqual(await offered('p'), ['profiles', 'publish', 'poll'])
   assert.deepEqual(await offered('dlq', ''), ['list', 'show', 'replay', 'discard'])
   assert.deepEqual(await offered('completion', ''), ['bash', 'zsh', 'fish'])
@@ -101,7 +101,7 @@ test('[CLI-6] zsh and fish know every command and option', () => {
 
 const SRC = path.resolve(import.meta.dirname, '../../src')
 
-/** Everything that a file loads before it runs: its imports and theirs, without types and without `import()`. */
+/** All modules that a file loads before it runs: its imports and theirs, without types and without `import()`. */
 function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen
   seen.add(file)

@@ -1,4 +1,4 @@
-// sensorium doctor: one line per check, ok or failed, and nothing is changed by looking.
+// sensorium doctor: one line per check, ok or failed, and the checks change nothing.
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ interface Report {
 async function examine(
   given: Record<string, string>,
 ): Promise<{ code: number | null; report: Report; text: string; failed: string[] }> {
-  const env = { PORT: '0', ...given } // not whoever happens to be at 8080
+  const env = { PORT: '0', ...given } // not the program that may be on port 8080
   const person = await sensorium(['doctor'], env)
   const program = await command(['doctor', '--json'], env)
   assert.equal(person.code, program.code)
@@ -45,7 +45,7 @@ async function examine(
 }
 
 onBothEngines((engine) => {
-  test('[TEN-7] all is fine beside a running service', async (t) => {
+  test('[TEN-7] all checks pass beside a running service', async (t) => {
     const service = await startService(engine)
     t.after(() => service.stop())
     const { code, report, text } = await examine(service.env)
@@ -57,7 +57,7 @@ onBothEngines((engine) => {
     assert.match(text, new RegExp(`store +${engine.name}, schema version \\d+`))
   })
 
-  test('[TEN-7] [STO-12] what the running service knows is told: that it is ready, and what fails behind it', async (t) => {
+  test('[TEN-7] [STO-12] the running service’s state is shown: whether it is ready, and failing loops', async (t) => {
     const service = await startService(engine)
     t.after(() => service.stop())
     const { port, hostname } = new URL(service.url)
@@ -85,7 +85,7 @@ onBothEngines((engine) => {
   })
 })
 
-test('[TEN-7] before the first start nothing is there and nothing is made', async (t) => {
+test('[TEN-7] before the first start there is no store, and none is created', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const folder = path.join(env['DATA_DIR']!, 'not', 'yet')
@@ -95,14 +95,14 @@ test('[TEN-7] before the first start nothing is there and nothing is made', asyn
   assert.equal(existsSync(folder), false)
 })
 
-test('[TEN-7] a wrong configuration fails with every variable, and what depends on it is not looked at', async () => {
+test('[TEN-7] a wrong configuration is reported with every variable, and dependent checks are skipped', async () => {
   const { code, report } = await examine({ PORT: 'x', LOG_LEVEL: 'loud' })
   assert.equal(code, 1)
   assert.equal(report.checks.length, 1)
   assert.match(report.checks[0]!.detail, /PORT takes.*; LOG_LEVEL takes/)
 })
 
-test('[TEN-7] a file that is no database fails the store, and the rest is still looked at', async (t) => {
+test('[TEN-7] a file that is no database fails the store check, and the other checks still run', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   writeFileSync(
@@ -115,7 +115,7 @@ test('[TEN-7] a file that is no database fails the store, and the rest is still 
   assert.equal(report.checks.length, CHECKS.length)
 })
 
-test('[TEN-7] the secret of an embedded store that went missing is told', async (t) => {
+test('[TEN-7] a missing secret of an embedded store is reported', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const data = { DATA_DIR: env['DATA_DIR']! }
@@ -138,7 +138,7 @@ test('[TEN-7] a database that is away fails by name', async () => {
   assert.match(text, /ECONNREFUSED/)
 })
 
-test('[TEN-7] a folder that cannot be made fails the disk', async (t) => {
+test('[TEN-7] a folder that cannot be created fails the disk check', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   writeFileSync(path.join(env['DATA_DIR']!, 'file'), '')
@@ -152,7 +152,7 @@ test('[TEN-7] a model that cannot be reached fails by name', async (t) => {
   assert.deepEqual(failed, ['model'])
 })
 
-test('[TEN-7] what is at the address is told apart: nobody, another program, one that hangs', async () => {
+test('[TEN-7] at the address nothing, another program and one that hangs are told apart', async () => {
   const at = async (answer: RequestListener, withinMs?: number) => {
     const server = createServer(answer).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -167,7 +167,7 @@ test('[TEN-7] what is at the address is told apart: nobody, another program, one
   const hangs = await at(() => {}, 50)
   assert.equal(hangs.ok, false)
   assert.match(hangs.detail, /takes a connection and does not respond within 0\.05 s$/)
-  // A port that no service has and that no test is given.
+  // A port that no service and no test uses.
   const nobody = await examineService({ host: '127.0.0.1', port: 47 })
   assert.deepEqual([nobody.ok, nobody.detail], [true, 'none at 127.0.0.1:47, which HOST and PORT name'])
 })
@@ -175,7 +175,7 @@ test('[TEN-7] what is at the address is told apart: nobody, another program, one
 test('[TEN-7] a built-in model without a runtime for the platform fails by name', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
-  // As on a platform that no package is for, or after an installation without optional dependencies.
+  // As on a platform without a package, or after an installation without optional dependencies.
   const without = path.join(env['DATA_DIR']!, 'without-runtime.cjs')
   writeFileSync(
     without,
@@ -190,7 +190,7 @@ test('[TEN-7] a built-in model without a runtime for the platform fails by name'
   assert.match(stdout, /failed +model +the built-in model has no runtime for/)
 })
 
-test('[STO-13] files that others can read are named, and a folder that was open before keeps new ones closed', async (t) => {
+test('[STO-13] files that others can read are named, and new files are private even in an open folder', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const folder = env['DATA_DIR']!

@@ -1,4 +1,4 @@
-// The operator's commands do what the operator's HTTP API does, on the same store, beside the service.
+// The operator's commands do the same as the operator's HTTP API, on the same store, beside the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -22,11 +22,11 @@ onBothEngines((engine) => {
   const http = async (request: string, body?: unknown) =>
     (await service.call(request, { token: OPERATOR_TOKEN, body })).body
 
-  /** The same answer but for what is new in every answer. */
+  /** The response without the parts that differ each time. */
   const sameShape = (a: Record<string, unknown>, b: Record<string, unknown>) =>
     assert.deepEqual(Object.keys(a).sort(), Object.keys(b).sort())
 
-  test('[TEN-6] tenant create makes a tenant beside the running service, whose key works there at once', async () => {
+  test('[TEN-6] tenant create makes a tenant beside the running service, where its key works at once', async () => {
     const { code, stdout } = await sensorium(['tenant', 'create', 'acme', '--name', 'Acme Inc', '--json'], service.env)
     assert.equal(code, 0)
     const body = JSON.parse(stdout)
@@ -41,7 +41,7 @@ onBothEngines((engine) => {
     sameShape(body.tenant, answer.tenant)
   })
 
-  test('[TEN-6] tenant create without --json tells a person the key once; the name is the slug where none is given', async () => {
+  test('[TEN-6] tenant create without --json prints the key once; the name defaults to the slug', async () => {
     const { code, stdout, stderr } = await run('tenant', 'create', 'initech')
     assert.equal(code, 0)
     assert.equal(stderr, '')
@@ -51,7 +51,7 @@ onBothEngines((engine) => {
     assert.equal(body.tenants.find((tenant: { slug: string }) => tenant.slug === 'initech').name, 'initech')
   })
 
-  test('[POL-10] tenant settings and tenant set do what the HTTP API does, beside the running service', async () => {
+  test('[POL-10] tenant settings and tenant set do the same as the HTTP API, beside the service', async () => {
     await http('POST /operator/tenants', { slug: 'hooli' })
     const shown = await json('tenant', 'settings', 'hooli')
     assert.deepEqual(shown, { code: 0, body: await http('GET /operator/tenants/hooli/settings') })
@@ -69,7 +69,7 @@ onBothEngines((engine) => {
     assert.equal((await run('tenant', 'set', 'hooli')).code, 2)
   })
 
-  test('[TEN-6] tenant list prints the HTTP answer, pages included', async () => {
+  test('[TEN-6] tenant list prints the HTTP response, pages included', async () => {
     assert.deepEqual((await json('tenant', 'list')).body, await http('GET /operator/tenants'))
     assert.deepEqual(
       (await json('tenant', 'list', '--limit', '1', '--offset', '1')).body,
@@ -90,7 +90,7 @@ onBothEngines((engine) => {
     assert.match((await run('admin-key', 'create', tenant.slug)).stdout, /ak_live_[A-Za-z0-9]{32}\n$/)
   })
 
-  test('[CON-35] tenant audit prints the log that the HTTP API has', async () => {
+  test('[CON-35] tenant audit prints the same log as the HTTP API', async () => {
     const { slug } = await service.tenant()
     await json('tenant', 'set', slug, 'max_attempts=7')
     const { code, body } = await json('tenant', 'audit', slug, '--action', 'updateTenantSettings')
@@ -100,7 +100,7 @@ onBothEngines((engine) => {
     assert.match((await run('tenant', 'audit', slug)).stdout, /operator +updateTenantSettings/)
   })
 
-  test('[TEN-6] usage prints the HTTP answer', async () => {
+  test('[TEN-6] usage prints the HTTP response', async () => {
     const tenant = await service.tenant()
     const { code, body } = await json('usage', tenant.slug)
     assert.equal(code, 0)
@@ -128,7 +128,7 @@ onBothEngines((engine) => {
       assert.ok(given.body.error.request_id)
       assert.deepEqual({ ...given.body.error, request_id: '' }, { ...answer.error, request_id: '' })
 
-      if (engine.name !== 'sqlite') return // how it is said does not depend on the store
+      if (engine.name !== 'sqlite') return // the message does not depend on the store
       const { code, stdout, stderr } = await run(...args)
       assert.deepEqual([code, stdout, stderr], [expected, '', answer.error.message + '\n'])
     })

@@ -1,4 +1,4 @@
-// What commands read and write: pipes that end early, disks that are full, input that never ends.
+// Input and output of commands: pipes that end early, full disks, endless input.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -36,24 +36,24 @@ async function withEvents(count: number) {
 }
 
 const sensorium = `${process.execPath} ${COMMAND}`
-/** Makes 3 a pipe whose reader has ended. */
+/** Makes descriptor 3 a pipe whose reader has ended. */
 const unread = 'exec 3> >(:); wait $!;'
 
-test('[CLI-3][CLI-7] listen ends when nobody reads its output, and gives back what it could not print', async () => {
+test('[CLI-3][CLI-7] listen ends when its output is not read, and gives back what it could not print', async () => {
   const { env, queue } = await withEvents(3)
   const { stdout, stderr } = await bash(`${unread} ${sensorium} listen --ack --json >&3; echo "ended $?"`, env)
   assert.deepEqual([stdout, stderr], ['ended 141\n', ''])
   assert.partialDeepStrictEqual(await queue(), { pending: 3, leased: 0 })
 })
 
-test('[CLI-3] an export whose reader ends early says nothing', async () => {
+test('[CLI-3] an export whose reader ends early prints no error', async () => {
   const { env } = await withEvents(0)
   for (let i = 0; i < 3; i++) await command(['remember', `Note ${i}`, 'x'.repeat(32_000)], env)
   const { stdout, stderr } = await bash(`${unread} ${sensorium} memories export - >&3; echo "ended $?"`, env)
   assert.deepEqual([stdout, stderr], ['ended 141\n', ''])
 })
 
-test('[CLI-3] what a full disk does not take is no success, and is not acknowledged', async (t) => {
+test('[CLI-3] output that a full disk refuses is an error, and is not acknowledged', async (t) => {
   if (!existsSync('/dev/full')) return t.diagnostic('this system has no /dev/full')
   const { env, queue } = await withEvents(1)
   for (const args of ['whoami', 'poll --ack --json', 'memories list --json']) {
@@ -73,7 +73,7 @@ test('[CLI-1] poll --ack prints what it acknowledges', async () => {
   assert.partialDeepStrictEqual(await queue(), { pending: 0, leased: 0 })
 })
 
-test('[CLI-1] memories are imported from standard input, with a mark in front and Windows line ends', async () => {
+test('[CLI-1] memories are imported from standard input, also with a byte order mark and CRLF', async () => {
   const { env } = await withEvents(0)
   const file = path.join(env['HOME']!, 'windows.ndjson')
   const line = (i: number): string =>
@@ -91,14 +91,14 @@ test('[CLI-1] memories are imported from standard input, with a mark in front an
   assert.match(folder.stderr, /cannot be read: it is a folder/)
 })
 
-test('[CLI-3] Ctrl-C ends a command that reads what is typed', async () => {
+test('[CLI-3] Ctrl-C ends a command that reads from the terminal', async () => {
   const { env } = await withEvents(0)
   for (const args of [
     ['remember', 'Title'],
     ['memories', 'import', '-'],
   ]) {
     const child = spawn(process.execPath, [COMMAND, ...args], { env: { PATH: process.env['PATH'], ...env } })
-    // More than a pipe holds: once it is written, the command reads.
+    // More than a pipe buffers: once all is written, the command is reading.
     await new Promise((resolve) => child.stdin.write('x'.repeat(1_048_576), resolve))
     child.kill('SIGINT')
     const [code] = (await once(child, 'exit')) as [number]

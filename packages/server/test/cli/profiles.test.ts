@@ -1,10 +1,10 @@
-// Profiles and which of them, or which key of the environment, a command uses.
+// Profiles, and which profile or key of the environment a command uses.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { Misused } from '../../src/cli/command.ts'
+import { UsageError } from '../../src/cli/command.ts'
 import { profilesFile, readProfiles, writeProfiles } from '../../src/cli/client/profiles.ts'
 import { addressOf, NotSignedIn, sessionOf } from '../../src/cli/client/session.ts'
 
@@ -27,7 +27,7 @@ const session = (options: Record<string, string>, more: Record<string, string> =
 let warnings: string[] = []
 beforeEach(() => (warnings = []))
 
-test('[CLI-2] profiles lie in XDG_CONFIG_HOME or ~/.config, in a file for their owner alone', () => {
+test('[CLI-2] profiles are in XDG_CONFIG_HOME or ~/.config, in a file that only the owner can read', () => {
   assert.equal(profilesFile({ HOME: '/srv/ann' }), '/srv/ann/.config/sensorium/config.json')
   assert.equal(
     profilesFile({ HOME: '/srv/ann', XDG_CONFIG_HOME: 'relative' }),
@@ -46,7 +46,7 @@ test('[CLI-2] profiles lie in XDG_CONFIG_HOME or ~/.config, in a file for their 
   assert.deepEqual(readdirSync(path.dirname(file)), ['config.json'])
 })
 
-test('[CLI-2] a damaged file is told by its name, and is not written over', () => {
+test('[CLI-2] a damaged file is reported by its name, and is not overwritten', () => {
   keep()
   writeFileSync(profilesFile(env), '{"profiles"')
   const told = new RegExp(`^Error: ${profilesFile(env)} cannot be read`)
@@ -66,25 +66,25 @@ test('[CLI-2] --profile goes before SENSORIUM_KEY, which goes before SENSORIUM_P
   assert.equal(session({ profile: 'work' }, key).key, 'ak_live_work')
 })
 
-test('[CLI-2] a kept key is sent nowhere else', () => {
+test('[CLI-2] a stored key is sent only to its own address', () => {
   keep()
-  assert.throws(() => session({ url: 'https://elsewhere.example' }), Misused)
-  assert.throws(() => session({ profile: 'work', url: 'http://sensorium.example' }), Misused, 'nor unencrypted')
+  assert.throws(() => session({ url: 'https://elsewhere.example' }), UsageError)
+  assert.throws(() => session({ profile: 'work', url: 'http://sensorium.example' }), UsageError, 'nor unencrypted')
   assert.equal(session({ profile: 'work', url: 'https://sensorium.example/' }).key, 'ak_live_work')
   assert.equal(session({}, { SENSORIUM_URL: 'https://elsewhere.example' }).url, 'http://localhost:8080')
 })
 
-test('[CLI-3] no key, or a profile that is not there, is not being signed in', () => {
+test('[CLI-3] without a key, or with an unknown profile, one is not signed in', () => {
   assert.throws(() => session({}), NotSignedIn)
   keep()
   for (const name of ['nobody', 'constructor', '__proto__'])
     assert.throws(() => session({ profile: name }), NotSignedIn)
 })
 
-test('[CLI-2] an address may be typed short, and has no password in it', () => {
+test('[CLI-2] an address may be abbreviated, and must not contain a password', () => {
   assert.equal(addressOf('localhost:8080'), 'http://localhost:8080')
   assert.equal(addressOf('https://a.example/base/'), 'https://a.example/base')
   assert.equal(addressOf('http://localhost:8080/v1/'), 'http://localhost:8080')
   for (const wrong of ['', 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/?x=1', 'http://'])
-    assert.throws(() => addressOf(wrong), Misused, wrong)
+    assert.throws(() => addressOf(wrong), UsageError, wrong)
 })

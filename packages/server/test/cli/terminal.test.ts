@@ -1,4 +1,4 @@
-// What is written to a terminal: tables that fit, nothing that could take the terminal over, times and bars.
+// Output to a terminal: tables that fit, no control sequences, times and progress bars.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
@@ -18,7 +18,7 @@ const LONG = 'It watches the pumps of the northern plant and tells somebody'
 const HEAD = ['id', 'name', 'tries']
 const rows = (count: number) => Array.from({ length: count }, () => [ID, LONG, 12])
 
-test('[CLI-4] a table fits the terminal: texts are cut, ids and numbers are not', () => {
+test('[CLI-4] a table fits the terminal: texts are truncated, ids and numbers are not', () => {
   for (const columns of [60, 80, 140]) {
     const lines = table(HEAD, rows(3), wide(columns)).split('\n')
     assert.equal(lines.length, 4)
@@ -28,7 +28,7 @@ test('[CLI-4] a table fits the terminal: texts are cut, ids and numbers are not'
   }
 })
 
-test('[CLI-4] what would be cut too far is shown as records, with everything in them', () => {
+test('[CLI-4] a table that would be truncated too much is shown as complete records', () => {
   const narrow = table(HEAD, rows(2), wide(50))
   assert.equal(narrow.split('\n\n').length, 2)
   assert.equal(narrow.split(ID).length, 3)
@@ -36,7 +36,7 @@ test('[CLI-4] what would be cut too far is shown as records, with everything in 
   assert.equal(table(HEAD, rows(6), wide(50)).split('\n').length, 7, 'a long list stays a table')
 })
 
-test('[CLI-4] a pipe gets plain text: nothing cut, nothing coloured', () => {
+test('[CLI-4] a pipe gets plain text: nothing truncated, nothing coloured', () => {
   const text = table(['state', 'why'], [[{ text: 'failed', style: 'red' }, LONG.repeat(5)]], PIPE)
   assert.equal(text, `state   why\nfailed  ${LONG.repeat(5)}`)
   const coloured = table(['state'], [[{ text: 'failed', style: 'red' }]], wide(80, true))
@@ -45,14 +45,14 @@ test('[CLI-4] a pipe gets plain text: nothing cut, nothing coloured', () => {
   assert.equal(list(['a'], [], { none: 'There is none.' }, PIPE), 'There is none.')
 })
 
-test('[CLI-4] characters of two columns count as two', () => {
+test('[CLI-4] wide characters count as two columns', () => {
   assert.deepEqual(['abc', '日本', 'é', '👩‍👩‍👧', '\u001b[1mab\u001b[22m'].map(widthOf), [3, 4, 1, 2, 2])
   assert.equal(cut('日本語の名前', 7), '日本語…')
   const lines = table(['name', 'x'], [['日本', 'a'], ['abcd', 'b']], wide(80)).split('\n') // biome-ignore format: a row each
   assert.deepEqual(lines, ['name  x', '日本  a', 'abcd  b'])
 })
 
-test('[CLI-4] control characters of others do not reach a terminal', () => {
+test('[CLI-4] control characters in data do not reach a terminal', () => {
   const hostile = 'a\u001b]0;title\u0007b\u009b2Jc\u202ed\u0000\r\ne'
   const harmful = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
   for (const shown of [cleanText(hostile), cleanLine(hostile), cleanJson({ hostile }), cleanJson(hostile, 2)])
@@ -69,7 +69,7 @@ test('[CLI-4] text is wrapped between words, and keeps its indentation', () => {
   assert.deepEqual(wrap('a b\n\nc', null), ['a b', '', 'c'])
 })
 
-test('[CLI-4] a time is how long ago on a terminal, and exact elsewhere', () => {
+test('[CLI-4] a time is relative on a terminal, and exact elsewhere', () => {
   const ago = (time: string) => when(time, wide(80))
   assert.deepEqual(
     [

@@ -1,4 +1,4 @@
-// Memories through files, by the commands, against a real service.
+// Export and import of memories by the commands, against a real service.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -21,13 +21,13 @@ onBothEngines((engine) => {
   })
   const file = (name: string): string => path.join(folder, name)
 
-  test('[KEP-10] from one tenant through a file to another; again skips, and refused lines are told', async () => {
+  test('[KEP-10] memories go through a file to another tenant; a repeat skips, refused lines are shown', async () => {
     const as = async () => {
       const tenant = await service.tenant()
       const env = { HOME: folder, XDG_CONFIG_HOME: folder, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
       return (...args: string[]) => sensorium(args, env)
     }
-    // Characters that end lines elsewhere, or that a terminal must not get as they are.
+    // Characters that end lines in other formats, or that a terminal must not receive unescaped.
     const content = 'Kept.\u2028\u2029\u200f\u202e\u0085'
     const lines = Array.from({ length: 220 }, (_, i) =>
       JSON.stringify({ id: `n-${i}`, type: 'semantic', scope: 'agent', title: `Note ${i}`, content }),
@@ -36,7 +36,7 @@ onBothEngines((engine) => {
     writeFileSync(file('given'), `${[...lines, JSON.stringify(link)].join('\n')}\n`)
     const here = await as()
     const first = await here('memories', 'import', file('given'))
-    // On a busy machine a piece may be sent again, and then skips what the first attempt did.
+    // On a busy machine a piece may be sent again, and then skips the lines of the first attempt.
     const taken = (stdout: string): number => {
       const [, created, skipped] = /^(\d+) created, 0 updated, (\d+) skipped, 0 refused\.\n$/.exec(stdout) ?? []
       return Number(created) + Number(skipped)

@@ -1,4 +1,4 @@
-// How the command line is called, and what it says when it is called wrongly.
+// How the command line is called, and what it prints when it is called wrongly.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ for (const [args, message] of MISUSES) {
   })
 }
 
-test('[CFG-1] a wrong environment is told with every variable that is wrong', async () => {
+test('[CFG-1] a wrong environment is reported with every wrong variable', async () => {
   const wrong = { ...env, PORT: 'x', MAX_ATTEMPTS: '0' }
   const { code, stderr } = await sensorium(['tenant', 'list'], wrong)
   assert.equal(code, 1)
@@ -69,7 +69,7 @@ test('[CFG-1] a wrong environment is told with every variable that is wrong', as
   assert.match(told.error.details.expected, /PORT takes[^]*MAX_ATTEMPTS takes/)
 })
 
-test('[TEN-6] a store that cannot be reached is a sentence, and 503 in JSON', async () => {
+test('[TEN-6] a store that cannot be reached is reported in a sentence, and as 503 in JSON', async () => {
   const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', SENSORIUM_SECRET: 'a-master-secret-for-the-tests' }
   const { code, stderr } = await sensorium(['tenant', 'list'], away)
   assert.equal(code, 5)
@@ -77,7 +77,7 @@ test('[TEN-6] a store that cannot be reached is a sentence, and 503 in JSON', as
   assert.equal(JSON.parse((await command(['tenant', 'list', '--json'], away)).stdout).error.code, 'service_unavailable')
 })
 
-test('[CFG-9] the command runs by itself, on a Node that is too old as well', async (t) => {
+test('[CFG-9] the command can be run directly, also with a Node.js that is too old', async (t) => {
   await makeStore(env)
   assert.equal(
     (await bash(`'${COMMAND}' help`, { PATH: `${process.execPath.replace(/\/node$/, '')}:/usr/bin:/bin` })).code,
@@ -103,7 +103,7 @@ for (const flag of ['version', '--version', '-V']) {
   })
 }
 
-test('[STO-14] a command where no store is says so and makes none', async () => {
+test('[STO-14] a command without a store says so and creates none', async () => {
   const folder = path.join(env['DATA_DIR']!, 'mistyped')
   for (const args of [
     ['tenant', 'list'],
@@ -117,7 +117,7 @@ test('[STO-14] a command where no store is says so and makes none', async () => 
   assert.equal(existsSync(folder), false)
 })
 
-test('[STO-14] a secret comes from standard input or the environment, out of the list of processes', async () => {
+test('[STO-14] a secret comes from standard input or the environment, not from the command line', async () => {
   await makeStore(env)
   const inherited = { ...env, NODE: process.execPath, COMMAND }
   const made = await bash('"$NODE" "$COMMAND" tenant create acme --json', inherited)

@@ -1,4 +1,4 @@
-// Acknowledgements that come together.
+// Acknowledgements that arrive together.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
@@ -26,7 +26,7 @@ onBothEngines((engine) => {
         })
       ).body.acknowledged as number
 
-    test("[HND-7] each counts its own, one delivery once, and nobody settles what is another's", async () => {
+    test("[HND-7] each counts its own, a delivery counts once, and no agent settles another's deliveries", async () => {
       const [tenant, other] = [await service.tenant(), await service.tenant()]
       const agents = await Promise.all([tenant.agent(), tenant.agent(), tenant.agent(), other.agent()])
       const mailboxes: string[][] = []
@@ -54,7 +54,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[SAFE-38] [SAFE-39] one of another tenant waits for no more of a flood than is under way', {
+    test('[SAFE-38] [SAFE-39] an acknowledgement of another tenant waits only for the part of a flood under way', {
       timeout: 60_000,
     }, async () => {
       const { store, untilWaiting, begin, beginAll } = heldStore(service.store)
@@ -62,7 +62,7 @@ onBothEngines((engine) => {
       const together = makeAcknowledge(store, tools, service.clock.now)
       const hundred = Array.from({ length: 100 }, (_, i) => `dlv_${i}`)
       const ask = (tenantId: string) => together({ tenantId, recipientId: 'agt_1' }, hundred)
-      // A group takes ten of these: all lanes have one, and as many wait behind them.
+      // A group takes ten of these: every lane has a group under way, and as many wait behind them.
       const floods = Array.from({ length: 20 * store.writers + 30 }, () => ask('ten_loud'))
       await untilWaiting(store.writers)
       const quiet = ask('ten_quiet')

@@ -1,4 +1,4 @@
-// A claim and a publish that meet: on SQLite they share a commit, on PostgreSQL the claim is on its way meanwhile.
+// A claim and a publish at the same time: on SQLite they share a commit, on PostgreSQL they run concurrently.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
@@ -43,21 +43,21 @@ const delivery = (recipient_id: string, id: string): NewDelivery => ({
   envelope: `{"id":"${id}"}`,
 })
 
-/** As a publish does it, up to its end. */
+/** Stores deliveries as a publish does, from the handover to settling it. */
 async function publish(deliveries: NewDelivery[], fails = false): Promise<string[]> {
-  let handing: ReturnType<typeof handover.take> | undefined
+  let pending: ReturnType<typeof handover.take> | undefined
   try {
     await store.tx(async (tx) => {
-      handing = handover.take(deliveries, systemClock.now(), () => false)
-      insertDeliveries(tx, handing.ready)
-      insertLeasedDeliveries(tx, handing.leased)
+      pending = handover.take(deliveries, systemClock.now(), () => false)
+      insertDeliveries(tx, pending.ready)
+      insertLeasedDeliveries(tx, pending.leased)
       if (fails) throw new Error('no')
     })
-    handing!.settle(true)
+    pending!.settle(true)
   } catch {
-    handing!.settle(false)
+    pending!.settle(false)
   }
-  return handing!.leased.map(({ id }) => id)
+  return pending!.leased.map(({ id }) => id)
 }
 
 const claim = async (recipientId: string, limit: number): Promise<string[]> => {
@@ -70,7 +70,7 @@ const claim = async (recipientId: string, limit: number): Promise<string[]> => {
 describe('one writer', () => {
   onEngine(sqlite)
 
-  /** Publishes three while a claim is made that finds one, into mailboxes of their own. */
+  /** Publishes three deliveries during a claim that finds one, in mailboxes used by this round only. */
   async function together(round: number): Promise<{ claimed: string[]; handed: string[] }> {
     const [a, b] = [`a${round}`, `b${round}`]
     await publish([delivery(a, `${a}_1`)])
@@ -79,8 +79,8 @@ describe('one writer', () => {
     return { claimed, handed }
   }
 
-  test('[HND-8] a claim takes what is due, and what its commit publishes beside it, up to its limit', async () => {
-    // On a busy machine a claim may take so long that its commit is shared with nobody.
+  test('[HND-8] a claim takes due deliveries and those published in the same commit, up to its limit', async () => {
+    // On a busy machine a claim may take so long that no publish shares its commit.
     let round = 0
     let { claimed, handed } = await together(round)
     while (handed.length === 0 && round < 50) ({ claimed, handed } = await together(++round))
@@ -90,7 +90,7 @@ describe('one writer', () => {
     assert.deepEqual(await claim(b, 10), [`${b}_1`])
   })
 
-  test('[HND-8] one that leaves something is handed nothing, nor is one whose neighbour fails', async () => {
+  test('[HND-8] a claim that leaves deliveries behind is handed none, nor is one beside a failed publish', async () => {
     await publish([delivery('c', 'dlv_5'), delivery('c', 'dlv_6')])
     const [claimed, handed] = await Promise.all([claim('c', 1), publish([delivery('c', 'dlv_7')])])
     assert.deepEqual([claimed, handed], [['dlv_5'], []])
@@ -103,30 +103,30 @@ describe('one writer', () => {
 describe('several writers', () => {
   onEngine(postgres)
 
-  /** Publishes while a claim is on its way. */
+  /** Publishes while a claim is under way. */
   async function meanwhile(claiming: Promise<string[]>, deliveries: NewDelivery[]): Promise<[string[], string[]]> {
-    const handing = handover.take(deliveries, systemClock.now(), () => false)
+    const pending = handover.take(deliveries, systemClock.now(), () => false)
     await store.tx(async (tx) => {
-      insertDeliveries(tx, handing.ready)
-      if (handing.leased.length > 0) insertLeasedDeliveries(tx, handing.leased)
+      insertDeliveries(tx, pending.ready)
+      if (pending.leased.length > 0) insertLeasedDeliveries(tx, pending.leased)
     })
-    handing.settle(true)
-    return [await claiming, handing.leased.map(({ id }) => id)]
+    pending.settle(true)
+    return [await claiming, pending.leased.map(({ id }) => id)]
   }
 
-  test('[HND-9] a claim takes what is due, and what is published while it is on its way', async () => {
+  test('[HND-9] a claim takes due deliveries and those published while it is under way', async () => {
     await publish([delivery('a', 'dlv_1')])
     const published = ['dlv_2', 'dlv_3', 'dlv_4'].map((id) => delivery('a', id))
     const [claimed, handed] = await meanwhile(claim('a', 4), [...published, delivery('b', 'dlv_5')])
     assert.deepEqual(handed, ['dlv_2', 'dlv_3'], 'at most half of its limit')
-    // Whether the claim saw what was not handed to it depends on which of the two was first.
+    // Whether the claim saw the deliveries that were not handed to it depends on which of the two came first.
     const rest = await claim('a', 10)
     assert.deepEqual(rest, claimed.includes('dlv_4') ? [] : ['dlv_4'])
     assert.deepEqual([...claimed, ...rest].toSorted(), ['dlv_1', 'dlv_2', 'dlv_3', 'dlv_4'])
     assert.deepEqual(await claim('b', 10), ['dlv_5'])
   })
 
-  test('[HND-9] never more than it asked for: what is too much is there for the next', async () => {
+  test('[HND-9] a claim never gets more than its limit: the rest is left for the next claim', async () => {
     await publish([delivery('c', 'dlv_11'), delivery('c', 'dlv_12')])
     const [claimed, handed] = await meanwhile(claim('c', 2), [delivery('c', 'dlv_13')])
     assert.deepEqual([claimed.toSorted(), handed], [['dlv_11', 'dlv_12'], ['dlv_13']])

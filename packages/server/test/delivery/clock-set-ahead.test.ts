@@ -1,4 +1,4 @@
-// The clock of the machine is set ahead under a running node, or the machine slept: no lease and no delay is over by it.
+// The machine's clock is set ahead under a running node, or the machine slept: no lease and no delay ends early.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -12,7 +12,7 @@ onBothEngines((engine) => {
     const suite = clockSuite(engine, { MAX_ATTEMPTS: '2' })
     before(() => suite.service.clock.holdSteps())
 
-    test('[CLK-2] a lease runs on, before the step is taken over and after, and ends when its time has passed', async () => {
+    test('[CLK-2] a lease runs on, before and after the step is adopted, and ends after its own time', async () => {
       const { clock } = suite.service
       const id = await suite.send()
       const held = await suite.poll()
@@ -30,7 +30,7 @@ onBothEngines((engine) => {
       assert.equal(await ack(suite.service, suite.agent.token, ids(held)), 1)
     })
 
-    test('[CLK-2] the last lease of a delivery is not its end before its time has passed', async () => {
+    test('[CLK-2] the last lease of a delivery does not end it before the lease’s time has passed', async () => {
       const { clock } = suite.service
       await suite.send()
       await suite.poll()
@@ -57,7 +57,7 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await suite.poll()), [id])
     })
 
-    test('[CLK-2] what was over before stays over', async () => {
+    test('[CLK-2] a lease that lapsed before the step stays lapsed', async () => {
       const { clock } = suite.service
       const id = await suite.send()
       await suite.poll()

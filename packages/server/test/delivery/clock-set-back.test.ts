@@ -58,7 +58,7 @@ if (POSTGRES_URL) {
       assert.deepEqual(eventIds(await poll(service, agent.token)), [body.event_id])
       assert.deepEqual(await poll(ahead, agent.token), [], 'it is leased')
 
-      // What the node that is ahead leases and signs is not out for an hour longer.
+      // Leases and tokens of the node that is ahead do not last an hour longer.
       await publish(ahead, agent.token)
       const [later] = await poll(ahead, agent.token)
       const tokens = await ahead.call('POST /v1/auth/token', { body: { api_key: agent.key } })

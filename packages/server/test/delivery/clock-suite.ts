@@ -1,4 +1,4 @@
-// A service whose machine's clock the suite sets, with an agent of its own for each test.
+// A service whose machine clock the suite sets, with a new agent for each test.
 import { after, before, beforeEach } from 'node:test'
 import type { Engine } from '../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'

@@ -1,4 +1,4 @@
-// A poll that waits is handed what is published, by the transaction that publishes it.
+// A waiting poll is handed new deliveries by the transaction that publishes them.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
@@ -31,11 +31,11 @@ onBothEngines((engine) => {
 
     const send = async (fields: Record<string, unknown> = {}): Promise<string> =>
       (await publish(service, agent.token, { type: agent.id, ...fields })).body.event_id as string
-    /** Begins a poll, and returns when it sleeps. */
+    /** Begins a poll and resolves when it sleeps. */
     const sleeping = (query: string): Promise<Asleep<DeliveryBody[]>> =>
       asleep(service.clock, () => poll(service, agent.token, query))
 
-    test('[HND-1] it has one attempt and a lease like any other', async () => {
+    test('[HND-1] a delivery that is handed over has one attempt and a lease like any other', async () => {
       const { result } = await sleeping('wait=20')
       const id = await send()
       const [first] = await result
@@ -49,7 +49,7 @@ onBothEngines((engine) => {
       assert.equal(body.dlq_items[0].event_id, id)
     })
 
-    test('[HND-1] what is handed over can be acknowledged and extended', async () => {
+    test('[HND-1] a delivery that was handed over can be acknowledged and extended', async () => {
       const { result } = await sleeping('wait=20')
       await send()
       const delivery_ids = ids(await result)
@@ -61,7 +61,7 @@ onBothEngines((engine) => {
       assert.deepEqual(await poll(service, agent.token), [])
     })
 
-    test('[HND-2] of a batch the poll gets as many as it asked for, and the next poll the rest', async () => {
+    test('[HND-2] of a batch the waiting poll gets up to its limit, and the next poll the rest', async () => {
       const { result } = await sleeping('wait=20&limit=2')
       const events = [1, 2, 3].map((n) => ({
         specversion: '1.0',
@@ -84,18 +84,18 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[HND-3] of several that wait one gets it, and the others go on waiting', async () => {
+    test('[HND-3] of several waiting polls one gets the delivery, and the others go on waiting', async () => {
       const polls = [await sleeping('wait=5'), await sleeping('wait=5'), await sleeping('wait=5')]
       const id = await send()
       const got = await Promise.race(polls.map(({ result }) => result))
       assert.deepEqual(eventIds(got), [id])
-      // No further than they wait: past the lease the delivery would come again.
+      // Only as long as the polls wait: after the lease the delivery would come again.
       await service.clock.advance(5_000)
       const all = await Promise.all(polls.map(({ result }) => result))
       assert.equal(all.flat().length, 1)
     })
 
-    test('[HND-4] who has gone away is handed nothing', async () => {
+    test('[HND-4] a poll whose client has disconnected is handed nothing', async () => {
       await service.clock.rest()
       const others = service.clock.sleepers()
       const connection = await rawConnection(service.url)
@@ -110,7 +110,7 @@ onBothEngines((engine) => {
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
     })
 
-    test('[HND-4] what is claimed for who has gone meanwhile is there for the next, as if it had never left', async () => {
+    test('[HND-4] a delivery claimed for a client that has gone is there for the next poll, unchanged', async () => {
       const id = await send()
       const { store, untilWaiting, beginAll } = heldStore(service.store)
       const { clock } = service
@@ -134,7 +134,7 @@ onBothEngines((engine) => {
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
     })
 
-    test('[HND-4] what a poll with a revoked key was handed is there for the next, as if it had never left', async () => {
+    test('[HND-4] a delivery handed to a poll with a revoked key is there for the next poll, unchanged', async () => {
       const minted = await service.call(`POST /v1/agents/${agent.id}/keys`, {
         token: tenant.admin,
         body: { scopes: ['receive'] },
@@ -167,22 +167,22 @@ const delivery = (id: string, priority: number): NewDelivery => ({
   envelope: '{}',
 })
 
-/** Is paused. */
+/** Tells for every agent that it is not paused. */
 const nobody = (): boolean => false
 
 test('[HND-2] the highest priority goes first, then the oldest', async () => {
   const handover = makeHandover(() => policy)
   const offer = handover.offer(mailbox, 2, () => {})
-  const handing = handover.take([delivery('dlv_1', 0), delivery('dlv_3', 5), delivery('dlv_2', 5)], 0, nobody)
+  const pending = handover.take([delivery('dlv_1', 0), delivery('dlv_3', 5), delivery('dlv_2', 5)], 0, nobody)
   assert.deepEqual(
-    handing.leased.map(({ id }) => id),
+    pending.leased.map(({ id }) => id),
     ['dlv_2', 'dlv_3'],
   )
   assert.deepEqual(
-    handing.ready.map(({ id }) => id),
+    pending.ready.map(({ id }) => id),
     ['dlv_1'],
   )
-  handing.settle(true)
+  pending.settle(true)
   assert.deepEqual(
     (await offer.end())!.rows.map(({ id }) => id),
     ['dlv_2', 'dlv_3'],
@@ -191,12 +191,12 @@ test('[HND-2] the highest priority goes first, then the oldest', async () => {
 
 test('[HND-5] a transaction that failed hands nothing over, and its polls look again', async () => {
   const handover = makeHandover(() => policy)
-  let stirred = 0
-  const offer = handover.offer(mailbox, 2, () => void stirred++)
-  const handing = handover.take([delivery('dlv_1', 0)], 0, nobody)
-  // Another transaction finds nobody: the poll is the first one's until that has ended.
+  let woken = 0
+  const offer = handover.offer(mailbox, 2, () => void woken++)
+  const pending = handover.take([delivery('dlv_1', 0)], 0, nobody)
+  // Another transaction finds no poll: the poll is reserved for the first one until that has ended.
   assert.equal(handover.take([delivery('dlv_2', 0)], 0, nobody).leased.length, 0)
-  handing.settle(false)
+  pending.settle(false)
   assert.equal(await offer.end(), null)
-  assert.equal(stirred, 1)
+  assert.equal(woken, 1)
 })

@@ -1,4 +1,4 @@
-// Lists of deliveries whose payloads are long: read one at a time, and the same on the wire.
+// Lists of deliveries with long payloads: payloads are read one at a time, and the response is the same.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
@@ -36,7 +36,7 @@ onBothEngines((engine) => {
     const { deliveries, count } = polled.body
     assert.equal(count, 6)
     assert.deepEqual(sizes(deliveries), [5, 300_000, 300_001, 300_002, 300_003, 3])
-    // The block of a long delivery is there too, and shows of long earlier events that they were.
+    // A long delivery has its enrichment too, which lists long earlier events without their data.
     const { recent_events: earlier } = deliveries[5].payload.enrichment
     assert.equal(earlier.length, 5)
     assert.deepEqual(
@@ -44,7 +44,7 @@ onBothEngines((engine) => {
       [undefined, undefined, undefined, undefined, 'short'],
     )
     assert.equal(deliveries[2].payload.enrichment.depth, 'full')
-    // The same again, enriched before.
+    // The second time, the deliveries are already enriched.
     await service.clock.advance(31_000)
     const again = await service.call('GET /v1/delivery/poll?limit=100', { token: agent.token })
     assert.deepEqual(
@@ -60,7 +60,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[SAFE-19] dead letters and recent events are read when their turn comes: what is gone is left out', async () => {
+  test('[SAFE-19] dead letters and recent events are read one by one: those gone by then are left out', async () => {
     const other = await tenant.agent()
     await interest(service, other)
     const ids: string[] = []
@@ -87,7 +87,7 @@ onBothEngines((engine) => {
     assert.ok('text' in (await recentEvents(service.store, mailbox, 5)), 'what is short is whole')
   })
 
-  test('[SAFE-19] a stream and a model over MCP are given long payloads too', async () => {
+  test('[SAFE-19] a stream carries long payloads too', async () => {
     const other = await tenant.agent()
     await interest(service, other)
     await publish(service, agent.token, { data: LONG })
@@ -105,7 +105,7 @@ onBothEngines((engine) => {
     assert.ok(text.includes(LONG))
   })
 
-  test('[SAFE-42] no long payload is a look-up: others would wait for its megabyte', async () => {
+  test('[SAFE-42] long payloads are not read by look-up: other look-ups would wait for a megabyte', async () => {
     const sender = await tenant.agent()
     const { event_id } = (await publish(service, sender.token, { data: LONG })).body
     const mailbox = { tenantId: tenant.id, recipientId: agent.id }

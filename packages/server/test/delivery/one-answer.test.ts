@@ -1,4 +1,4 @@
-// A delivery that two requests decide at the same moment: one of them does, and every answer agrees with it.
+// Two requests settle a delivery at the same moment: one of them wins, and every response agrees with it.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { acknowledge } from '../../src/delivery/settle.ts'
@@ -29,7 +29,7 @@ onBothEngines((engine) => {
     const stateOf = async (eventId: string): Promise<string> =>
       (await service.call(`GET /v1/events/${eventId}`, { token: agent.token })).body.deliveries[0].state
 
-    test('[POL-5] of an acknowledgement, a dead-lettering and the sweep at once each delivery has one', async () => {
+    test('[POL-5] of a concurrent acknowledgement, dead-lettering and sweep one settles the delivery', async () => {
       const events: string[] = []
       for (let i = 0; i < 40; i++) events.push((await publish(service, agent.token, { type: agent.id })).body.event_id)
       const leased = await poll(service, agent.token)
@@ -57,10 +57,10 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[POL-5] a receipt or a queue does not tell of a dead letter that an acknowledgement under way takes', async () => {
+    test('[POL-5] receipt and queue show no dead letter while its acknowledgement is being committed', async () => {
       const { body } = await publish(service, agent.token, { type: agent.id })
       const delivery_ids = ids(await poll(service, agent.token))
-      // The acknowledgement came in time and is not committed when the lease runs out.
+      // The acknowledgement came in time but is not committed yet when the lease runs out.
       const committing = Promise.withResolvers<void>()
       const begun = Promise.withResolvers<void>()
       const mailbox = { tenantId: tenant.id, recipientId: agent.id }

@@ -1,4 +1,4 @@
-// What is known of a mailbox between two looks.
+// Notes about a mailbox that spare polls a read of the store.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { makePollNotes } from '../../src/delivery/poll-notes.ts'
@@ -9,7 +9,7 @@ import { startService, type Service } from '../support/service.ts'
 
 const mailbox = { tenantId: 't', recipientId: 'r' }
 
-/** Notes of a mailbox that was looked into at 0 and found empty, with a lease that lapses at 9,000. */
+/** Notes of a mailbox that was read at 0 and found empty, with a lease that lapses at 9,000. */
 function lookedInto() {
   const notes = makePollNotes()
   const { last } = notes.notice(mailbox, 0)
@@ -17,39 +17,39 @@ function lookedInto() {
   return { notes, last }
 }
 
-test('[HND-6] a mailbox that was found empty needs no look for half a second, unless something stirs', () => {
+test('[HND-6] a mailbox that was found empty is not read again for half a second, unless it changes', () => {
   const { notes } = lookedInto()
   assert.deepEqual(notes.knownEmpty(mailbox, 499, 499), { due: 9_000 })
   assert.equal(notes.knownEmpty(mailbox, 500, 500), null)
-  notes.stirred(['r'], false)
+  notes.changed(['r'], false)
   assert.equal(notes.knownEmpty(mailbox, 1, 1), null)
 })
 
 test('[HND-6] a claim that took all that was added leaves the mailbox empty, until its lease lapses', () => {
   const { notes, last } = lookedInto()
-  notes.stirred(['r'], true)
+  notes.changed(['r'], true)
   assert.equal(last.more, true)
-  notes.tookAll(last, last.stirs, 300, 100)
+  notes.tookAll(last, last.changes, 300, 100)
   assert.equal(last.more, false)
   assert.deepEqual(notes.knownEmpty(mailbox, 299, 299), { due: 300 })
   assert.equal(notes.knownEmpty(mailbox, 300, 300), null, 'the lease has lapsed')
 })
 
-test('[HND-6] it is not known to be empty where something came while it was claimed from', () => {
+test('[HND-6] a mailbox is not known to be empty if a delivery came during the claim', () => {
   const { notes, last } = lookedInto()
-  notes.stirred(['r'], true)
-  const { stirs } = last
-  notes.stirred(['r'], true)
-  notes.tookAll(last, stirs, 9_000, 100)
+  notes.changed(['r'], true)
+  const { changes } = last
+  notes.changed(['r'], true)
+  notes.tookAll(last, changes, 9_000, 100)
   assert.equal(notes.knownEmpty(mailbox, 100, 100), null)
   assert.equal(last.more, true)
 })
 
-test('[HND-6] nor where anything else than an addition stirred it: what is due by itself has to be read again', () => {
-  for (const stirred of [['r'], null]) {
+test('[HND-6] nor if anything but an addition changed it: deliveries may have become due, so it is read again', () => {
+  for (const changed of [['r'], null]) {
     const { notes, last } = lookedInto()
-    notes.stirred(stirred, false)
-    notes.tookAll(last, last.stirs, 9_000, 100)
+    notes.changed(changed, false)
+    notes.tookAll(last, last.changes, 9_000, 100)
     assert.equal(notes.knownEmpty(mailbox, 100, 100), null)
   }
 })
@@ -62,7 +62,7 @@ onBothEngines((engine) => {
     })
     after(() => service.stop())
 
-    test('[HND-6] each finds what was published before it, and what was leased comes again when it lapses', async () => {
+    test('[HND-6] each poll finds what was published before it, and lapsed leases come again', async () => {
       const agent = await (await service.tenant()).agent()
       await interest(service, agent, { event_type: agent.id })
       const send = async () => (await publish(service, agent.token, { type: agent.id })).body.event_id as string

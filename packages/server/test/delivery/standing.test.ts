@@ -1,4 +1,4 @@
-// What a delivery is at a moment: the predicate and the SQL say the same of every row.
+// The standing of a delivery: the predicate and the SQL agree on every row.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -16,7 +16,7 @@ import { startService, type Service } from '../support/service.ts'
 
 const NOW = 1_000
 
-// As the verbs write them: what waits is woken when it is due, and so is a lease that is the last one.
+// Rows as the verbs write them: a waiting delivery and a last lease are woken when they are due.
 const row = fc
   .record({
     state: fc.constantFrom<DeliveryState>('ready', 'leased', 'waiting', 'dead_lettered'),

@@ -1,5 +1,5 @@
-// What belongs to an event is searched for ahead of the poll that takes it, and is as true as if it had been searched
-// for by that poll.
+// Memories for an event are searched ahead of the poll that takes it, and the result is the same as if that poll had
+// searched.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
@@ -43,7 +43,7 @@ onBothEngines((engine) => {
         ['Forklift in hall 3', 'The forklift in hall 3 loses oil and is repaired on Friday.'],
       ])
         await remember(title!, content!)
-      await happen('pump 7 is hot') // whoever was enriched lately is expected again
+      await happen('pump 7 is hot') // an agent that was enriched lately is expected to poll again
       await titles()
     })
     after(() => service.stop())
@@ -64,14 +64,14 @@ onBothEngines((engine) => {
       const deliveries = await poll(service, token)
       return deliveries.map(({ payload }) => (payload['enrichment'] as Block).memories.map(({ title }) => title))
     }
-    /** How many deliveries were enriched with a search made ahead, and with one made then. */
+    /** How many deliveries were enriched with a search made ahead, and with one made by the poll. */
     async function searches(): Promise<{ ahead: number; now: number }> {
       const { text } = await service.call('GET /metrics')
       const count = (made: string): number =>
         Number(new RegExp(`^sensorium_enrichment_searches_total\\{made="${made}"\\} (\\d+)$`, 'm').exec(text)![1])
       return { ahead: count('ahead'), now: count('now') }
     }
-    /** What a poll says of what has happened, and where its searches were made. */
+    /** The memories in the deliveries of a poll, and where its searches were made. */
     async function polled(token?: string): Promise<{ said: string[][]; ahead: number; now: number }> {
       const was = await searches()
       const said = await titles(token)
@@ -79,7 +79,7 @@ onBothEngines((engine) => {
       return { said, ahead: is.ahead - was.ahead, now: is.now - was.now }
     }
 
-    test('[ENR-7] what was found between publish and poll is what the poll would find', async () => {
+    test('[ENR-7] a search between publish and poll finds what the poll would find', async () => {
       await happen('pump 7 is hot', 'the forklift has lost oil', 'an invoice was paid')
       await service.app.ahead.idle()
       assert.deepEqual(await polled(), {
@@ -89,7 +89,7 @@ onBothEngines((engine) => {
       })
     })
 
-    test('[ENR-7] a memory that came meanwhile is there, one that went is not', async () => {
+    test('[ENR-7] a memory added meanwhile is included, a deleted one is not', async () => {
       await happen('the gate of hall 9 is stuck')
       await service.app.ahead.idle()
       const id = await remember('Gate of hall 9', 'When the gate of hall 9 is stuck its sensor is dirty.')
@@ -100,7 +100,7 @@ onBothEngines((engine) => {
       assert.deepEqual((await polled()).said, [[]])
     })
 
-    test('[ENR-7] a contradiction that came meanwhile counts', async () => {
+    test('[ENR-7] a contradiction added meanwhile counts', async () => {
       const old = await remember('Boiler code', 'The code of the boiler room is 1111.')
       const fresh = await remember('Boiler code now', 'The code of the boiler room has been changed, it is 2222.')
       await happen('what is the code of the boiler room')
@@ -116,7 +116,7 @@ onBothEngines((engine) => {
       assert.deepEqual(said[0]!.slice(0, 2), ['Boiler code now', 'Boiler code'])
     })
 
-    test('[ENR-7] whose team has changed meanwhile sees what its new team sees', async () => {
+    test('[ENR-7] an agent whose team changed meanwhile sees what its new team sees', async () => {
       const green = await tenant.agent({ team: 'green' })
       await remember('Crane of the green team', 'The crane hums when its brake is worn.', 'team', green.token)
       await happen('the crane hums, maybe its brake is worn')
@@ -128,7 +128,7 @@ onBothEngines((engine) => {
       assert.deepEqual(await polled(), { said: [['Crane of the green team']], ahead: 0, now: 1 })
     })
 
-    test('[ENR-8] nothing is searched ahead for who was not enriched lately, sees no memories, or asked for none', async () => {
+    test('[ENR-8] no search ahead for agents not enriched lately, without memories or enrichment', async () => {
       const [stranger, forgetful, plain] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
       for (const other of [stranger, forgetful])
         await interest(service, other, { event_type: 'com.plant.*', enrichment_depth: 'light' })
@@ -167,14 +167,14 @@ describe('the work ahead', () => {
       store: { rows: async () => [], lookUp: async () => [] },
       clock: { elapsed: () => 0 },
       log: makeLogger('silent'),
-      standing: async () => 'as it is',
+      searchFingerprint: async () => 'as it is',
       readAhead: async () => {},
       recall: async () => [RECALLED],
       ...found,
     }) as unknown as AheadTools
-  const expected = { hasMemories: true, wereTheSame: true }
+  const expected = { hasMemories: true, wereUnchanged: true }
 
-  test('[ENR-8] events that say the same share one search', async () => {
+  test('[ENR-8] events with the same content share one search', async () => {
     let asked = 0
     const ahead = makeAhead(
       tools({
@@ -185,24 +185,24 @@ describe('the work ahead', () => {
       }),
     )
     ahead.polled({ tenantId: 'ten_a', recipientId: 'a1' }, expected)
-    ahead.added([delivery('a1', 'd1', 'hot')])
+    ahead.deliveriesAdded([delivery('a1', 'd1', 'hot')])
     await ahead.idle()
-    ahead.added([delivery('a1', 'd2', 'hot'), delivery('a1', 'd3', 'cold')])
+    ahead.deliveriesAdded([delivery('a1', 'd2', 'hot'), delivery('a1', 'd3', 'cold')])
     await ahead.idle()
     assert.equal(asked, 2)
     assert.deepEqual((await ahead.take('d2'))?.recalled, [RECALLED])
     assert.equal(await ahead.take('d2'), null, 'it is given out once')
   })
 
-  test('[ENR-8] a poll that found out nothing changes nothing of what is known', async () => {
+  test('[ENR-8] a poll whose search failed does not change what is expected', async () => {
     const ahead = makeAhead(tools({}))
     const searched = async (id: string): Promise<boolean> => {
-      ahead.added([delivery('a1', id, 'hot')])
+      ahead.deliveriesAdded([delivery('a1', id, 'hot')])
       await ahead.idle()
       return (await ahead.take(id)) !== null
     }
     const polled = async (recall: Recall): Promise<void> => {
-      const found = { ...ahead, standing: async () => null, count() {} }
+      const found = { ...ahead, searchFingerprint: async () => null, count() {} }
       const { store, clock, log } = { ...tools({}), clock: fakeClock() }
       const enrich = makeEnrich({ store, recall, clock, log, steps: makeStepTurns(), ahead: found })
       await enrich({ tenantId: 'ten_a', recipientId: 'a1' }, [
@@ -216,7 +216,7 @@ describe('the work ahead', () => {
     assert.equal(await searched('d2'), false, 'it remembers nothing')
   })
 
-  test('[ENR-7] what two threads have read of a tenant never counts as the same', async () => {
+  test('[ENR-7] columns of a tenant that two threads have read never have the same name', async () => {
     const url = new URL('../../src/memory/index/tenant-columns.ts', import.meta.url)
     const nameInThread = async (): Promise<unknown> => {
       const code = `import(${JSON.stringify(url)}).then(({ TenantColumns }) =>
@@ -227,7 +227,7 @@ describe('the work ahead', () => {
     assert.notEqual(await nameInThread(), await nameInThread())
   })
 
-  test('[ENR-8] for whom memories keep changing texts are read by the model, and nothing is searched', async () => {
+  test('[ENR-8] while memories keep changing, texts are only embedded ahead, not searched', async () => {
     const done: string[] = []
     const ahead = makeAhead(
       tools({
@@ -235,18 +235,18 @@ describe('the work ahead', () => {
         readAhead: async () => void done.push('read'),
       }),
     )
-    ahead.polled({ tenantId: 'ten_a', recipientId: 'a1' }, { hasMemories: true, wereTheSame: false })
-    ahead.added([delivery('a1', 'd1', 'hot')])
+    ahead.polled({ tenantId: 'ten_a', recipientId: 'a1' }, { hasMemories: true, wereUnchanged: false })
+    ahead.deliveriesAdded([delivery('a1', 'd1', 'hot')])
     await ahead.idle()
     assert.deepEqual(done, ['read'])
     assert.deepEqual((await ahead.take('d1'))?.recalled, null)
     ahead.polled({ tenantId: 'ten_a', recipientId: 'a1' }, expected)
-    ahead.added([delivery('a1', 'd2', 'hot')])
+    ahead.deliveriesAdded([delivery('a1', 'd2', 'hot')])
     await ahead.idle()
     assert.deepEqual(done, ['read', 'searched'])
   })
 
-  test('[ENR-9] tenants take turns, a mailbox has 200 waiting, and what a poll has taken is not begun', async () => {
+  test('[ENR-9] tenants take turns, 200 of a mailbox wait, and what a poll has taken is not begun', async () => {
     const searched: string[] = []
     let release = (): void => {}
     const held = new Promise<void>((resolve) => (release = resolve))
@@ -261,8 +261,8 @@ describe('the work ahead', () => {
     )
     for (const recipient of ['a1', 'b1'])
       ahead.polled({ tenantId: `ten_${recipient[0]}`, recipientId: recipient }, expected)
-    ahead.added(Array.from({ length: 250 }, (_, i) => delivery('a1', `a${i}`, `n${i}`)))
-    ahead.added([delivery('b1', 'b0', 'urgent'), delivery('b1', 'b1', 'taken')])
+    ahead.deliveriesAdded(Array.from({ length: 250 }, (_, i) => delivery('a1', `a${i}`, `n${i}`)))
+    ahead.deliveriesAdded([delivery('b1', 'b0', 'urgent'), delivery('b1', 'b1', 'taken')])
     assert.equal(await ahead.take('b1'), null)
     release()
     await ahead.idle()
@@ -271,12 +271,12 @@ describe('the work ahead', () => {
     assert.ok(!searched.includes('b1 taken'))
   })
 
-  test('[ENR-9] of all together 2,000 wait', async () => {
+  test('[ENR-9] at most 2,000 wait in all', async () => {
     let searches = 0
     const ahead = makeAhead(tools({ recall: async () => (searches++, [RECALLED]) }))
     for (let i = 0; i < 11; i++) {
       ahead.polled({ tenantId: 'ten_a', recipientId: `a${i}` }, expected)
-      ahead.added(Array.from({ length: 200 }, (_, n) => delivery(`a${i}`, `a${i}.${n}`, `n${i}.${n}`)))
+      ahead.deliveriesAdded(Array.from({ length: 200 }, (_, n) => delivery(`a${i}`, `a${i}.${n}`, `n${i}.${n}`)))
     }
     await ahead.idle()
     assert.equal(searches, 2_000)

@@ -1,4 +1,4 @@
-// Enrichment of many polls at once leaves turns of the event loop to the others.
+// Enrichment of many concurrent polls leaves turns of the event loop to other requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeEnrich } from '../../src/enrichment/enrich.ts'
@@ -19,7 +19,7 @@ const RECALLED: Omit<Recalled, 'id'> = {
   signals: { similarity: 0.6, lexical: 0.2, confidence: 1, recency: 1, importance: 0.5 },
 }
 
-/** Of a list of ids, as a statement is given it. */
+/** The length of a list of ids, as it is bound to a statement. */
 const lengthOf = (list: Value): number => (typeof list === 'string' ? JSON.parse(list) : (list as string[])).length
 
 onBothEngines((engine) => {
@@ -29,7 +29,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[ENR-10] of many polls one search is begun and one full block is made in a turn, tenants in turn', async () => {
+  test('[ENR-10] of many polls one search is begun and one full block made per turn, by tenants in turn', async () => {
     const [loud, quiet] = [await service.tenant(), await service.tenant()]
     const polls: { tenantId: string; recipientId: string; eventId: string }[] = []
     for (let i = 0; i <= POLLS; i++) {
@@ -58,7 +58,7 @@ onBothEngines((engine) => {
     }
     const turns = makeStepTurns()
     let quietWaits = 0
-    /** Steps of the loud tenant since the quiet one has waited for its next. */
+    /** Steps of the loud tenant since the quiet one began to wait for its next. */
     let before = 0
     let mostBefore = 0
     const steps: StepTurns = {

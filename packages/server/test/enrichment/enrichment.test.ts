@@ -36,7 +36,7 @@ describe('the query of an event', () => {
     assert.equal(queryOf({ type: 'x', data: null }), 'x')
   })
 
-  test('[RCL-31] of its data the words that tell something, written texts first, without names of fields', () => {
+  test('[RCL-31] takes the meaningful words of its data, written texts first, without field names', () => {
     const query = queryOf({
       type: 'com.plant.pump_alarm.raised',
       subject: 'pump/7',
@@ -168,7 +168,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[ENR-3] of events that came in the same millisecond the earlier ones are those before it', async () => {
+    test('[ENR-3] of events of the same millisecond only those stored before it count as earlier', async () => {
       const batch = ['a', 'b', 'c'].map((name) => ({
         specversion: '1.0',
         id: `same-${name}`,
@@ -199,7 +199,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[RCL-10] an event that has nothing to do with any memory arrives with none, and one that has with it', async () => {
+    test('[RCL-10] an event unrelated to any memory arrives without one, a related one with it', async () => {
       const here = await service.tenant()
       const agent = await here.agent()
       for (const [title, content] of [
@@ -240,7 +240,7 @@ onBothEngines((engine) => {
       assert.ok(!('enrichment' in dead[0].payload))
     })
 
-    test('[ENR-5] [ENR-6] a failure leaves it out and the delivery goes out all the same; the next hand-out has it', async () => {
+    test('[ENR-5] [ENR-6] after a failure the delivery goes out without it; the next attempt has it', async () => {
       await publish(service, owner.token, { type: 'com.shop.x', data: { note: 'parcel' } })
       await service.store.tx((tx) => tx.run('alter table memories rename to memories_away'))
       try {
@@ -254,7 +254,7 @@ onBothEngines((engine) => {
       assert.ok(((await block(full))?.memories.length ?? 0) > 0)
     })
 
-    test('[ENR-6] its budget runs on the clock: it waits as long as no time passes, and then goes without', async () => {
+    test('[ENR-6] its budget runs on the clock: past the budget the delivery goes without it', async () => {
       const clock = fakeClock()
       let answer = (): void => {}
       const recall: Recall = () => new Promise((resolve) => (answer = () => resolve([])))
@@ -282,14 +282,14 @@ onBothEngines((engine) => {
       assert.equal(clock.sleepers(), 0, 'nobody waits for what has been answered')
     })
 
-    test('[ENR-6] a large poll is worked on a few at a time, and one that fails leaves only itself out', async () => {
+    test('[ENR-6] a large poll is enriched a few at a time, and a failure leaves out one delivery', async () => {
       let now = 0
       let most = 0
       let asked = 0
       const recall: Recall = async () => {
         const turn = ++asked
         most = Math.max(most, ++now)
-        // Longer than it takes to begin all that may be under way: one is begun in a turn.
+        // Longer than it takes to begin all that may be under way, because one is begun in each turn.
         for (let i = 0; i < 20; i++) await new Promise(setImmediate)
         now--
         if (turn === 3) throw new Error('late')

@@ -1,4 +1,4 @@
-// What may still wait to be published is a question of work and of time, and of whose work it is.
+// Admission of publishes: limits on the work that waits, on how long it takes, and on the share of each sender.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeAdmission, workOf, type Place } from '../../src/events/admission.ts'
@@ -37,7 +37,7 @@ describe('admission', () => {
     for (let i = 0; i < 5_000; i++) light.enter('ten', 'agt', 1, 300).revise(workOf(1, 1, 300, 0))
   })
 
-  test('[RTE-14] refuses who floods, and neither another tenant nor another sender of the tenant', () => {
+  test('[RTE-14] refuses a flooding sender, but neither other tenants nor other senders of its tenant', () => {
     const admission = makeAdmission(() => passed)
     const places: Place[] = []
     const flood = () => admission.enter('loud', 'agt', 1, 300)
@@ -51,13 +51,13 @@ describe('admission', () => {
     admission.enter('quiet', 'agt', 1, 300).leave()
     admission.enter('loud', 'other', 1, 300).leave()
     assert.throws(flood, isRefused)
-    // As it gets done there is room again, and in the end nothing is left.
+    // Finished work makes room again, and in the end none is counted.
     for (const place of places) place.leave()
     assert.ok(Math.abs(admission.work) < 1)
     flood().leave()
   })
 
-  test('[RTE-14] refuses everybody while what was begun before does not end', () => {
+  test('[RTE-14] refuses everybody while work that was begun earlier does not end', () => {
     const admission = makeAdmission(() => passed)
     const ended = admission.begin(1)
     admission.enter('ten', 'agt', 1, 300).leave()
@@ -84,16 +84,16 @@ function submitTo(store: Store, clock: Clock) {
     handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
     makeId: idMaker(clock.now),
   })
-  return (tenantId: string, id: string, isGone?: () => boolean) => {
+  return (tenantId: string, id: string, isClientGone?: () => boolean) => {
     const envelope = event({ id })
     const events = [prepareEvent(envelope, JSON.stringify(envelope))]
-    return publish({ tenantId, senderId: 'agt_1', events, ...(isGone ? { isGone } : {}) })
+    return publish({ tenantId, senderId: 'agt_1', events, ...(isClientGone ? { isClientGone } : {}) })
   }
 }
 
 onBothEngines((engine) => {
   if (engine.name === 'postgres')
-    test('[SAFE-38] a tenant of which nothing is published waits for no lane of a flood', {
+    test('[SAFE-38] a tenant with nothing under way does not wait for the lanes of a flood', {
       timeout: 60_000,
     }, async (t) => {
       const service = await startService(engine)
@@ -114,7 +114,7 @@ onBothEngines((engine) => {
       await beginAll(Promise.all(floods))
     })
 
-  test('[RTE-14] what its client has given up on is not published', async (t) => {
+  test('[RTE-14] an event whose client has disconnected is not published', async (t) => {
     const service = await startService(engine)
     t.after(() => service.stop())
     const tenant = await service.tenant()

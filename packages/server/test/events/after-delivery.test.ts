@@ -1,4 +1,4 @@
-// What is left of a mailbox's deliveries: dead letters and their replay, what was acknowledged, what the queue holds.
+// A mailbox after delivery: dead letters and their replay, acknowledged events, and the state of the queue.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -81,7 +81,7 @@ onBothEngines((engine) => {
       assert.equal((await poll(service, agent.token)).length, 30)
       service.clock.set(30_000) // no time passes, so no sweep runs
     }
-    // Side by side: who comes second waits until the first has buried them.
+    // In parallel: the second reader waits until the first has buried them.
     const totals = await Promise.all(
       [dead(tenant.admin), dead(), dead(tenant.admin), dead()].map(async (list) => (await list).total as number),
     )
@@ -104,7 +104,7 @@ onBothEngines((engine) => {
     assert.equal((await first()).attempt_count, 1)
   })
 
-  test('[REC-1] [REC-2] recent events: acknowledged ones, the last one first', async () => {
+  test('[REC-1] [REC-2] recent events are the acknowledged ones, the latest first', async () => {
     for (let i = 0; i < 7; i++) await send({ data: { i }, subject: `thing/${i}` })
     const handed = await poll(service, agent.token)
     const recent = async (query = '', token = agent.token) =>
@@ -141,7 +141,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[REC-1] recent events show what came in, numbers of any length and all, short and long', async () => {
+  test('[REC-1] recent events show data as it was sent, short or long, with numbers of any length', async () => {
     const pad = 'x'.repeat(100_000)
     const data = [' { "n":9007199254740993, "m": [1e400, -0, 1.0] } ', '"ü"', `{"n":9007199254740993,"pad":"${pad}"}`]
     for (const [i, text] of data.entries()) {
@@ -157,7 +157,7 @@ onBothEngines((engine) => {
     assert.equal(JSON.parse(text).events.length, 3)
   })
 
-  test('[REC-8] the queue tells what it holds at that moment', async () => {
+  test('[REC-8] the queue reports what it holds at that moment', async () => {
     const queue = async () => (await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body
     assert.deepEqual(await queue(), {
       pending: 0,

@@ -1,4 +1,4 @@
-// A backfill, and what happens between its reading of history and its deliveries.
+// Changes that happen after a backfill has read history and before it writes its deliveries.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
@@ -27,12 +27,12 @@ onBothEngines((engine) => {
       service = await startService(engine, { RETENTION_DAYS: '10' })
     })
     after(() => service.stop())
-    // Two events that are past retention and not emptied yet, and an interest in them.
+    // Two events that are past retention but not emptied yet, and an interest in them.
     beforeEach(async () => {
       tenant = await service.tenant()
       const sender = await tenant.agent()
       for (const id of ['old-1', 'old-2']) assert.equal((await publish(service, sender.token, { id })).status, 202)
-      // Not by the clock, which would let retention run by itself.
+      // Moving the clock instead would make retention run by itself.
       const long = service.clock.now() - 11 * DAY
       await service.store.tx((tx) => tx.run('update events set received_at = ? where tenant_id = ?', [long, tenant.id]))
       late = await tenant.agent()
@@ -49,7 +49,7 @@ onBothEngines((engine) => {
       now: service.clock.now,
     })
 
-    test('[RACE-2] what is emptied between being read and being delivered is not delivered', async () => {
+    test('[RACE-2] an event that retention empties after the backfill has read it is not delivered', async () => {
       const held = heldStore(service.store)
       const filling = backfill(toolsOn(held.store), row, 10, async () => {})
       await held.untilWaiting(1)
@@ -60,7 +60,7 @@ onBothEngines((engine) => {
       assert.deepEqual(left, [], 'a delivery without an event')
     })
 
-    test('[RACE-2] what is about to be delivered is not emptied', async () => {
+    test('[RACE-2] an event that is about to be delivered is not emptied', async () => {
       let retaining: Promise<unknown> | undefined
       await backfill(toolsOn(service.store), row, 10, async () => {
         retaining = service.app.runOnce.retain()
@@ -70,7 +70,7 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await poll(service, late.token)), ['old-1', 'old-2'])
     })
 
-    /** Does something between the two. */
+    /** Runs `work` after the backfill has read history and before it writes its deliveries. */
     async function between(work: () => Promise<{ status: number }>, status: number): Promise<void> {
       const held = heldStore(service.store)
       const filling = backfill(toolsOn(held.store), row, 10, async () => {})
@@ -82,7 +82,7 @@ onBothEngines((engine) => {
 
     const delivered = () => service.store.rows('select id from deliveries where tenant_id = ?', [tenant.id])
 
-    test('[RACE-14] an interest that is deleted meanwhile brings nothing', async () => {
+    test('[RACE-14] an interest that is deleted meanwhile delivers nothing', async () => {
       const path = `/v1/agents/${late.id}/interests/${row.id}`
       await between(() => service.call(`DELETE ${path}`, { token: late.token }), 204)
       assert.deepEqual(await delivered(), [])

@@ -1,4 +1,4 @@
-// Dead letters by the many: found, replayed, discarded, counted.
+// Dead letters in bulk: searched, replayed, discarded, counted.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { causeOf } from '../../src/delivery/summarize-dead-letters.ts'
@@ -75,7 +75,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await found(`?since=${noon}&until=${noon}`), [two])
     assert.deepEqual(await found('?event_type=shop.*&offset=1&limit=1'), [one])
     assert.deepEqual(await found('?reason=nothing'), [])
-    // An agent finds its own, whomever it names.
+    // An agent finds only its own, whichever agent it asks for.
     assert.deepEqual(await found('?event_type=shop.*', agent.token), [one])
     assert.deepEqual(await found(`?agent_id=${other.id}`, agent.token), [])
     assert.deepEqual(await found(`?agent_id=${agent.id}`, agent.token), [three, one])
@@ -106,7 +106,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await bulk('replay', { filter })).body, { matched: 0, replayed: 0 })
   })
 
-  test('[CON-11] by ids, up to a limit, and those of others are left alone', async () => {
+  test('[CON-11] a call by ids or with a limit leaves the dead letters of other agents alone', async () => {
     for (let i = 0; i < 3; i++) await bury('a.b', 'x', [agent, other])
     const mine = (await list('', agent.token)).body.dlq_items.map(({ id }) => id)
     const all = (await list()).body.dlq_items.map(({ id }) => id)
@@ -120,7 +120,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await bulk('discard', { delivery_ids: all }, stranger.admin)).body, { matched: 0, discarded: 0 })
   })
 
-  test('[CON-11] what today applies is taken afresh, and many go in steps', async () => {
+  test('[CON-11] a replay uses the interests of today, and works in steps when events are large', async () => {
     const first = await bury('a.b', 'x', [agent], { data: 'd'.repeat(600_000) })
     const second = await bury('a.c', 'x', [agent], { data: 'd'.repeat(600_000) })
     await interest(service, agent, { event_type: 'a.c', priority: 9 })
@@ -150,7 +150,7 @@ onBothEngines((engine) => {
     assert.deepEqual(counted.body, { matched: 1, discarded: 0 })
   })
 
-  test('[CON-11] ids or a filter, not both and not neither', async () => {
+  test('[CON-11] a call has either ids or a filter: both or neither is refused', async () => {
     const delivery_ids = ['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d']
     for (const body of [{}, { delivery_ids, filter: {} }, { dry_run: true }])
       assertError(await bulk('replay', body), 'validation_failed')

@@ -41,7 +41,7 @@ onBothEngines((engine) => {
       await interest(service, agent, { event_type: `high.${agent.id}`, priority: 9 })
       const low = [await send(), await send()]
       const high = [await send({ type: `high.${agent.id}` }), await send({ type: `high.${agent.id}` })]
-      // Which come first is decided before how many are asked for.
+      // The order is decided before the limit is applied.
       assert.deepEqual(eventIds(await poll(service, agent.token, 'limit=1')), high.slice(0, 1))
       assert.deepEqual(eventIds(await poll(service, agent.token)), [...high.slice(1), ...low])
     })
@@ -107,7 +107,7 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await sleptOut(service.clock, () => poll(service, agent.token, 'wait=20'))), [id])
     })
 
-    test('[DLV-8] [DLV-9] [DLV-10] an acknowledgement counts once, and only what is the caller’s', async () => {
+    test('[DLV-8] [DLV-9] [DLV-10] an acknowledgement counts once, and only for the caller’s own', async () => {
       const other = await tenant.agent()
       for (let i = 0; i < 3; i++) await send()
       const [a, b] = ids(await poll(service, agent.token, 'limit=2'))
@@ -133,7 +133,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[DLV-11] given back is due at once, or after the time asked for, as the next attempt', async () => {
+    test('[DLV-11] a delivery given back is due at once, or after the given delay, as the next attempt', async () => {
       await send()
       const one = await first()
       assert.deepEqual((await post('nack', { delivery_ids: [one.id] })).body, { nacked: 1 })
@@ -198,7 +198,7 @@ onBothEngines((engine) => {
     const receipt = (await strict.call(`GET /v1/events/${eventId}`, { token: agent.token })).body.deliveries[0]
     const queue = (await strict.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body
     assert.deepEqual([receipt.state, queue.pending, queue.dead_lettered], ['pending', 1, 0])
-    // Its last lease was not known to be the last: one more, and then it is.
+    // Its last lease was not granted as the last one: it gets one more, and that one is.
     assert.equal((await poll(strict, agent.token))[0]!.attempt_count, 2)
     await strict.clock.jump(30_000)
     assert.equal((await strict.call('GET /v1/delivery/dlq', { token: agent.token })).body.total, 1)

@@ -23,7 +23,7 @@ describe('the fair queue', () => {
             let room = size
             const group = queue.take(() => --room === 0)
             assert.ok(group.length > 0 && group.length <= size)
-            // Nobody gets a second place while somebody who waits has none.
+            // No tenant gets a second place in a group while a waiting tenant has none.
             const waiting = [...left].filter(([, n]) => n > 0).map(([tenant]) => tenant)
             if (group.length >= waiting.length)
               assert.deepEqual(new Set(group.map((item) => item.tenant)), new Set(waiting))
@@ -63,12 +63,12 @@ onBothEngines((engine) => {
         })
       const flood = Array.from({ length: 60 }, async () => {
         let reply = await batch()
-        // On a slow machine a part of the flood is told to come back.
+        // On a slow machine a part of the flood is refused with 503 and retried.
         while (reply.status === 503) reply = await batch()
         assert.equal(reply.status, 200)
         answered++
       })
-      // Once some of the flood is through, most of it waits in the queue.
+      // Once some of the flood has been answered, most of it waits in the queue.
       while (answered < 1) await new Promise(setImmediate)
       assert.equal((await publish(service, quiet.token)).status, 202)
       const before = answered
@@ -93,7 +93,7 @@ onBothEngines((engine) => {
         await service.call('POST /v1/events', { token: loud.token, raw, headers })
         answered++
       })
-      // Sent after the flood, and answered: the flood has arrived.
+      // This request was sent after the flood, so once it is answered the flood has arrived.
       assert.equal((await service.call('GET /v1/memories', { token: quiet.token })).status, 200)
       const reply = await publish(service, quiet.token, { type: 'costly.x', data })
       const before = answered

@@ -64,7 +64,7 @@ onBothEngines((engine) => {
         assertError(await interest(service, agent, { [field]: value }), 'validation_failed', { field })
     })
 
-    test('[INT-2] [DLV-3] any whole number that JSON holds is a priority, and the highest comes first', async () => {
+    test('[INT-2] [DLV-3] any whole number that JSON can hold is a priority, and the highest comes first', async () => {
       const ranked = await tenant.agent()
       const priorities = [0, 2 ** 31 - 1, 2 ** 31, 1e15, Number.MAX_SAFE_INTEGER]
       for (const priority of priorities) {
@@ -80,7 +80,7 @@ onBothEngines((engine) => {
       assertError(await interest(service, ranked, { priority: 2 ** 53 }), 'validation_failed', { field: 'priority' })
     })
 
-    test('[INT-3] only for the caller itself, even for an admin', async () => {
+    test('[INT-3] an interest is created only for the caller itself, even by an admin', async () => {
       const other = await tenant.agent()
       const stranger = await (await service.tenant()).agent()
       const body = { event_type: 'x', priority: 0, enrichment_depth: 'none' }
@@ -110,7 +110,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[INT-5] the same type and filter twice is a conflict, also at once', async () => {
+    test('[INT-5] the same type and filter twice is a conflict, also when sent concurrently', async () => {
       const first = await interest(service, agent, { event_type: 'int5.*', filter_expression: 'a' })
       const again = await interest(service, agent, { event_type: 'int5.*', filter_expression: 'a', priority: 9 })
       assert.deepEqual(
@@ -165,7 +165,7 @@ onBothEngines((engine) => {
       ])
     })
 
-    test('[SAFE-22] backfill reads what it filters a few megabytes at a time', async () => {
+    test('[SAFE-22] backfill reads the events that it filters a few megabytes at a time', async () => {
       const late = await tenant.agent()
       const data = { text: 'x'.repeat(900_000), n: 1 }
       for (let i = 0; i < 12; i++) {
@@ -215,7 +215,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[INT-8] [INT-9] no event falls between what is backfilled and what is routed, and none comes twice', async () => {
+    test('[INT-8] [INT-9] each event is either backfilled or routed: none is lost, none comes twice', async () => {
       const late = await tenant.agent()
       const sent: string[] = []
       let done = false

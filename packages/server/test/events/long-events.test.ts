@@ -1,4 +1,4 @@
-// Events over 32 KiB: their data is parsed only for filters, a piece at a time, and means what it always meant.
+// Events over 32 KiB: their data is parsed only for filters, in slices, with the same results as for short events.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NOBODY } from '../../src/events/addressee.ts'
@@ -42,7 +42,7 @@ onBothEngines((engine) => {
   const envelope = (id: string, rest: string): string =>
     `{"specversion":"1.0","type":"long.one","source":"/a","id":"${id}",${rest}}`
 
-  test('[SAFE-34] of a long event nothing nested is kept as a value, what must be of a kind is checked, and filters see all', async () => {
+  test('[SAFE-34] nested values of a long event are not kept, attributes are checked, filters see all', async () => {
     const junk = `[${Array(20_000).fill('{}').join(',')}]`
     const raw = (rest: string): Buffer => Buffer.from(envelope('l-0', rest))
     const read = await readEvent({}, 'application/cloudevents+json', raw(`"junk":${junk},"colour":"red","data":[]`))
@@ -60,7 +60,7 @@ onBothEngines((engine) => {
     assert.deepEqual([refused.status, refused.body.error.details.field], [400, 'time'])
   })
 
-  test('[SAFE-18] a filter sees the whole of a long event, in every mode, and it goes out as it came', async () => {
+  test('[SAFE-18] a filter sees the whole of a long event in every mode, and it is delivered as sent', async () => {
     const data = ` { "n":9007199254740993, "pad": "${PADDING}" } `
     const structured = envelope('l-1', `"data":${data}`)
     assert.deepEqual((await send(structured)).body, { event_id: 'l-1', status: 'accepted', recipients: 1 })
@@ -94,7 +94,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[SAFE-18] what a long event matches today is found in many turns, before the transaction of a replay', async () => {
+  test('[SAFE-18] a replay matches a long event over many turns, before its transaction begins', async () => {
     const text = envelope('l-9', `"data":{"list":[${'{},'.repeat(300_000)}{}]}`)
     const routeStored = makeRouteStored(
       makeRouter(service.store, () => {}),
@@ -112,7 +112,7 @@ onBothEngines((engine) => {
     assert.equal(routed.matchOf('l-9', agent.id), undefined)
   })
 
-  test('[SAFE-18] a long event that meets a change of routing is routed again outside of its transaction', async () => {
+  test('[SAFE-18] when routing changes meanwhile, a long event is routed again outside its transaction', async () => {
     const text = envelope('l-10', `"data":{"pad":"${PADDING}"}`)
     const event = prepareEvent({ ...JSON.parse(text), data: undefined }, text, true)
     const submission = { tenantId: tenant.id, senderId: agent.id, events: [event] }
@@ -149,7 +149,7 @@ onBothEngines((engine) => {
       deliveries.map(({ event_id }: { event_id: string }) => event_id),
       ['x-1', 'x-3'],
     )
-    // Another interest gives it another priority today: the replay asks the filter again.
+    // A second interest has another priority now: a replay evaluates its filter again.
     const delivery_ids = deliveries.map(({ id }: { id: string }) => id)
     await service.call('POST /v1/delivery/nack', { token: late.token, body: { delivery_ids, dead_letter: true } })
     await service.call(`POST /v1/agents/${late.id}/interests`, {
@@ -164,7 +164,7 @@ onBothEngines((engine) => {
     assert.equal(row!.priority, 9)
   })
 
-  test('[SAFE-18] a long event is refused for what a short one is refused for', async () => {
+  test('[SAFE-18] a long event is refused for the same reasons as a short one', async () => {
     const pad = `"pad":"${PADDING}"`
     for (const [raw, field] of [
       [envelope('r-1', `"data":{${pad},}`), 'body'],
@@ -182,7 +182,7 @@ onBothEngines((engine) => {
 
 const ATTRIBUTES = { specversion: '1.0', type: 'a.b', source: '/a', id: 'x', data: undefined }
 
-/** Routes one long event, and counts the slices it took. */
+/** Routes one long event and counts the slices that it took. */
 function route(filter: string | null, text: string): { slices: number; recipients: number } {
   const table = new RoutingTable()
   const base = { kind: 'interest', id: 'int_1', agentId: 'agt_1', channelId: null, glob: 'a.*' } as const
@@ -195,7 +195,7 @@ function route(filter: string | null, text: string): { slices: number; recipient
   }
 }
 
-test('[SAFE-18] the data of a long event is parsed in slices, and not at all where no filter asks for it', () => {
+test('[SAFE-18] the data of a long event is parsed in slices, and not at all when no filter reads it', () => {
   const text = `{"type":"a.b","data":[${Array(300_000).fill('{}').join(',')}]}`
   const { slices, recipients } = route('data.size() == 300000', text)
   assert.equal(recipients, 1)

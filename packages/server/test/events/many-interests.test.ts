@@ -18,12 +18,12 @@ onBothEngines((engine) => {
     })
     after(() => service.stop())
 
-    test('[RTE-11] created at once each is answered for itself, and routed by', async () => {
+    test('[RTE-11] interests created concurrently each get their own response and take effect', async () => {
       const [a, b] = [await tenant.agent(), await tenant.agent()]
       const replies = await Promise.all(
         Array.from({ length: 120 }, (_, i) => interest(service, i % 2 ? a : b, { event_type: `many.${i >> 2}` })),
       )
-      // Each agent asks for every type twice: one is new, the other a conflict that names it.
+      // Each agent asks for every type twice: one request creates the interest, the other is a conflict that names it.
       assert.equal(replies.filter(({ status }) => status === 201).length, 60)
       const conflicts = replies.filter(({ status }) => status !== 201)
       for (const reply of conflicts) assertRule(reply, 'interest_conflict')
@@ -60,7 +60,7 @@ onBothEngines((engine) => {
       assert.equal(replies[0]!.body.id, replies[1]!.body.id)
     })
 
-    test('[RTE-10] the interests of an agent are bounded, and its neighbours are not refused with it', async () => {
+    test('[RTE-10] the interests of an agent are bounded, and other agents are not refused with it', async () => {
       const [full, other] = [await tenant.agent(), await tenant.agent()]
       const first = await interest(service, full, { event_type: 'first.*' })
       await service.store.tx((tx) =>
@@ -111,7 +111,7 @@ onBothEngines((engine) => {
       assert.equal((await add('more.*')).status, 201)
     })
 
-    test('[RTE-12] backfill brings large events and small ones, oldest first', async () => {
+    test('[RTE-12] backfill delivers large events and small ones, oldest first', async () => {
       const [sender, late] = [await tenant.agent(), await tenant.agent()]
       const sent: string[] = []
       for (let i = 0; i < 14; i++) {

@@ -1,5 +1,5 @@
-// No hot path reads a whole table: every statement that publishing, polling and settling run is explained on a store
-// with enough rows for the planner to care, on both engines.
+// No hot path reads a whole table: every statement that publishing, polling and settling run is explained on both
+// engines, on a store with enough rows to make the planner choose an index.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -33,7 +33,7 @@ import {
   storedAmong,
 } from '../../src/events/sql.ts'
 import { dueAmong, pagePushed } from '../../src/outbound/sql.ts'
-import { readChanges, readResting, readVersions } from '../../src/routing/sql.ts'
+import { readChanges, readInactiveOrPaused, readVersions } from '../../src/routing/sql.ts'
 import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -43,8 +43,8 @@ import { startService, type Service } from '../support/service.ts'
 const ROWS = 20_000
 
 /**
- * Where PostgreSQL by itself would read a table whole, because it takes an `exists` for found within a few rows. Of an
- * agent that has nothing the few are all of them, so here it is the store's setting that keeps it to the index.
+ * Statements for which PostgreSQL would choose to read the whole table, because it expects an `exists` to be satisfied
+ * within a few rows. For an agent that has none it would read all rows, so the store's setting keeps it to the index.
  */
 const SETTING_DECIDES = new Set(['pushed agents'])
 
@@ -72,7 +72,7 @@ async function statementsOf(
   return seen
 }
 
-/** The plan that the store's connections make once, for whatever values come. */
+/** Returns the generic plan that the store's connections make once, whatever the values. */
 async function planForAllValues(tx: Db, sql: string): Promise<string> {
   const text = numbered(sql)
   const values = Array(new Set(text.match(/\$\d+/g)).size).fill('null')
@@ -117,8 +117,8 @@ onBothEngines((engine) => {
     })
     after(() => service.stop())
 
-    // The store's own connections keep PostgreSQL from reading a table whole wherever it can; here it may, so that what
-    // it does not is the merit of the index. Before statistics are there it is not asked for that much.
+    // The store's own connections discourage sequential scans. Here PostgreSQL may choose one, so that a plan without
+    // one is due to the index alone. Before there are statistics, the store's setting stays.
     let mayScan = false
     async function planOf(sql: string, values: readonly Value[], name = ''): Promise<string> {
       return service.store.tx(async (tx) => {
@@ -174,12 +174,12 @@ onBothEngines((engine) => {
       'stored among': (db) => storedAmong(db, 'ten_a', ['e2']),
       'routing versions': (db) => readVersions(db, ['ten_a']),
       'routing changes': (db) => readChanges(db, 'ten_a', 5, 100),
-      'agents at rest': (db) => readResting(db, 'ten_a'),
+      'agents at rest': (db) => readInactiveOrPaused(db, 'ten_a'),
       'key by hash': (db) => findKeyByHash(db, 'x', 5),
       standings: (db) => readStandings(db, ['ten_a'], ['key_x']),
     }
 
-    // Before anything is analysed: a table that just grew is read as sparingly as one that the planner knows.
+    // Before anything is analysed: a table that has just grown is read as sparingly as one with statistics.
     for (const name of ['claim', 'acknowledge', 'leased rows', 'set ready', 'set dead', 'extend']) {
       test(`[DLV-1] ${name} finds deliveries by their ids without statistics`, async () => {
         for (const { sql, values } of await statementsOf(service.store, paths[name]!)) {
@@ -212,7 +212,7 @@ onBothEngines((engine) => {
     })
 
     if (engine.name === 'sqlite')
-      test('[HND-10] who is paused is found without going through all agents of the tenant', async () => {
+      test('[HND-10] paused agents are found without reading all agents of the tenant', async () => {
         const [{ sql, values }] = (await statementsOf(service.store, paths['agents at rest']!)) as [
           { sql: string; values: readonly Value[] },
         ]
@@ -220,9 +220,8 @@ onBothEngines((engine) => {
         assert.match(plan, /agents_by_status \(tenant_id=\? AND status=\?\)[^]*agents_paused/, plan)
       })
 
-    // One tenant has most deliveries, and few recipients share them: PostgreSQL then took the tenant's key to look for
-    // one mailbox, and a mailbox that had been emptied cost a walk through everything before the first delivery of
-    // somebody else.
+    // One tenant has most deliveries, shared by few recipients. PostgreSQL then looked up one mailbox by the tenant's
+    // key, and an emptied mailbox cost a walk through everything before the first delivery of another recipient.
     for (const name of [
       'is something due',
       'claim',

@@ -46,7 +46,7 @@ onBothEngines((engine) => {
       assert.equal(receipt.body.deliveries.length, 1)
     })
 
-    test('[PUB-3] of many equal publishes at once one is accepted', async () => {
+    test('[PUB-3] of many equal concurrent publishes one is accepted', async () => {
       const replies = await Promise.all(Array.from({ length: 20 }, () => publish(service, agent.token, { id: 'race' })))
       assert.deepEqual(replies.map((reply) => reply.status).sort(), [...Array(19).fill(200), 202])
       assert.equal((await poll(service, agent.token)).filter((delivery) => delivery.event_id === 'race').length, 1)
@@ -124,7 +124,7 @@ onBothEngines((engine) => {
       assertError(await raw(nested(9000)), 'invalid_event')
     })
 
-    test('[PUB-10] what is no JSON object is invalid_event with field body', async () => {
+    test('[PUB-10] a body that is no JSON object is invalid_event with field body', async () => {
       for (const body of [
         '{',
         '',

@@ -1,4 +1,4 @@
-// An event that is addressed: to an agent, or to the members of a channel.
+// Events that are addressed to an agent or to the members of a channel.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -34,7 +34,7 @@ onBothEngines((engine) => {
     const receipts = async (eventId: string) =>
       (await service.call(`GET /v1/events/${eventId}`, { token: sender.token })).body.deliveries
 
-    test('[RCP-1] [RCP-8] an agent receives what is addressed to it, besides whoever matches', async () => {
+    test('[RCP-1] [RCP-8] an addressed event goes to its recipient and to agents whose interests match', async () => {
       const [to, listener] = [await tenant.agent(), await tenant.agent()]
       await interest(service, listener, { event_type: 'ask.price' })
       const fields = { type: 'ask.price', recipient: to.id, replyto: sender.id, correlationid: 'c-1', data: { sku: 7 } }
@@ -102,13 +102,13 @@ onBothEngines((engine) => {
         assert.deepEqual(matched, [{ kind: 'recipient', id: room }])
       await setActive(away, 'activate')
       assert.deepEqual(await poll(service, away.token), [], 'what came while it was inactive is not for it')
-      // The sender receives it by what it asked for.
+      // The sender receives it because of its own interest.
       await interest(service, sender, { event_type: 'chat.echo' })
       assert.equal((await publish(service, sender.token, { type: 'chat.echo', recipient: room })).body.recipients, 5)
       await ack(service, sender.token, ids(await poll(service, sender.token)))
     })
 
-    test('[RCP-3] a recipient that cannot be had refuses the event', async () => {
+    test('[RCP-3] an event to a recipient that is unknown, inactive or not allowed is refused', async () => {
       const [stranger, sleeper] = [await tenant.agent(), await tenant.agent()]
       const elsewhere = await service.tenant()
       const foreign = await elsewhere.agent()
@@ -145,11 +145,11 @@ onBothEngines((engine) => {
       const admin = await publish(service, tenant.admin, { recipient: hidden })
       assert.equal(admin.body.error.details.rule, 'not_a_member')
       assert.equal((await publish(service, tenant.admin, { recipient: stranger.id })).status, 202)
-      // null is an attribute that is not set.
+      // null means that the attribute is not set.
       assert.equal((await publish(service, sender.token, { recipient: null })).status, 202)
     })
 
-    test('[RCP-4] in a batch, and as a header, each event is addressed on its own', async () => {
+    test('[RCP-4] each event of a batch has its own recipient, and a header can name one', async () => {
       const to = await tenant.agent()
       const events = [event({ recipient: to.id }), event({ recipient: 'nobody' }), event(), event({ recipient: to.id })]
       const batch = await service.call('POST /v1/events', {
@@ -180,7 +180,7 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await poll(service, to.token)), [events[0]!['id'], events[3]!['id'], 'by-header'])
     })
 
-    test('[RCP-5] sent again after its recipient has gone it is a duplicate', async () => {
+    test('[RCP-5] an event sent again after its recipient has become inactive is a duplicate', async () => {
       const to = await tenant.agent()
       const body = event({ recipient: to.id })
       const send = () => service.call('POST /v1/events', { token: sender.token, body })
@@ -217,7 +217,7 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[RCP-7] who leaves, joins or is deactivated elsewhere is counted at once', async () => {
+    test('[RCP-7] members that leave, join or are deactivated on another node count at once', async () => {
       const there = engine.name === 'postgres' ? await service.another() : service
       try {
         const [member, late] = [await tenant.agent(), await tenant.agent()]
@@ -241,7 +241,7 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[RCP-10] a dead letter that was addressed is replayed as it was, or with what matches by then', async () => {
+    test('[RCP-10] an addressed dead letter is replayed to its recipient, with interests that match then', async () => {
       const to = await tenant.agent()
       const sent = await publish(service, sender.token, { type: 'late.news', recipient: to.id })
       const die = async () => {

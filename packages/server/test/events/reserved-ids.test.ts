@@ -1,4 +1,4 @@
-// Ids that begin with a source that is registered for the tenant belong to what comes in through it.
+// Event ids that begin with a registered source of the tenant are reserved for events that come in through it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -21,7 +21,7 @@ onBothEngines((engine) => {
     const webhook = (source: string) =>
       service.call('POST /operator/webhooks', { token: OPERATOR_TOKEN, body: { tenant: tenant.slug, source } })
 
-    test('[RTE-8] an id of a registered source is refused to agents, from the moment it is registered until it goes', async () => {
+    test('[RTE-8] agents may not use ids of a registered source for as long as it is registered', async () => {
       assert.equal((await publish(service, agent.token, { id: 'shop:1' })).status, 202)
       const made = await webhook('shop')
       const refused = await publish(service, agent.token, { id: 'shop:2' })
@@ -29,14 +29,14 @@ onBothEngines((engine) => {
       assert.equal(refused.body.error.details.rule, 'reserved_event_id')
       assert.equal(refused.body.error.details.event_id, 'shop:2')
       assert.equal(refused.body.error.details.source, 'shop')
-      // What only looks like it is anybody's.
+      // Ids that only look similar are not reserved.
       for (const id of ['shop', 'shop-1', 'shopping:1', 'Shop:1', ':shop:1'])
         assert.equal((await publish(service, agent.token, { id })).status, 202, id)
       await service.call(`DELETE /operator/webhooks/${made.body.webhook.id}`, { token: OPERATOR_TOKEN })
       assert.equal((await publish(service, agent.token, { id: 'shop:2' })).status, 202)
     })
 
-    test('[RTE-8] connectors count too, other tenants do not, and in a batch each event stands alone', async () => {
+    test('[RTE-8] connectors reserve ids too, for their tenant only; events of a batch are judged alone', async () => {
       await service.call('POST /operator/connectors', {
         token: OPERATOR_TOKEN,
         body: { tenant: tenant.slug, source: 'erp', url: 'amqp://127.0.0.1:1', address: 'q' },
@@ -54,7 +54,7 @@ onBothEngines((engine) => {
       assert.equal((await publish(service, other.token, { id: 'erp:9' })).status, 202)
     })
 
-    test('[RTE-9] explain shows other agents’ filters only to who may list them', async () => {
+    test('[RTE-9] explain shows other agents’ filters only to callers that may list them', async () => {
       const [keeper, sender] = [await tenant.agent(), await tenant.agent({ scopes: ['send'] })]
       const reader = await tenant.agent({ scopes: ['send', 'interests:read'] })
       const secret = 'data.code == "s3cret"'

@@ -90,7 +90,7 @@ onBothEngines((engine) => {
         await ack(service, fresh, ids(await poll(service, fresh)))
       }
       await service.clock.jump(11 * DAY)
-      // Rounds of several nodes may meet.
+      // Several nodes may run retention at the same time.
       await Promise.all(Array.from({ length: 3 }, () => service.app.runOnce.retain()))
       const [{ n }] = (await service.store.rows<{ n: number }>(
         'select count(*) as n from acknowledged_deliveries where tenant_id = ? and recipient_id = ?',

@@ -217,7 +217,7 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await poll(service, sender.token)), [event_id])
     })
 
-    test('[ROU-5] an inactive agent receives nothing new, by interest or by feed; what it had waits', async () => {
+    test('[ROU-5] an inactive agent receives nothing new, by interest or feed; earlier deliveries wait', async () => {
       const agent = await tenant.agent()
       await interest(service, agent, { event_type: 'rou5.*' })
       await channel([['agent', agent.id]], { event_type_glob: 'rou5.*' })
@@ -246,7 +246,7 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await poll(service, agent.token)), [seen])
     })
 
-    test('[ROU-3] a table that is far behind is loaded whole and is right', async () => {
+    test('[ROU-3] a routing table that is far behind is reloaded and routes correctly', async () => {
       const agent = await tenant.agent()
       await interest(service, agent, { event_type: 'behind.*' })
       await send({ type: 'behind.x' })

@@ -41,7 +41,7 @@ onBothEngines((engine) => {
     })
   const found = async (query: string): Promise<string[]> => (await search(query)).body.events.map(({ id }) => id)
 
-  test('[CON-8] all of them newest first, with what a summary has', async () => {
+  test('[CON-8] a search without filters lists all events, newest first, with their summaries', async () => {
     const { body } = await search()
     assert.deepEqual(
       body.events.map(({ id }) => id),
@@ -81,7 +81,7 @@ onBothEngines((engine) => {
     test(`[CON-8] by ${by}`, async () => assert.deepEqual(await found(query()), expected))
   }
 
-  test('[CON-8] what is malformed is 400, and nothing of another tenant is found', async () => {
+  test('[CON-8] a malformed filter is 400, and no event of another tenant is found', async () => {
     assertError(await search('?since=yesterday'), 'validation_failed', { field: 'since' })
     assertError(await search('?limit=0'), 'validation_failed', { field: 'limit' })
     assertError(await search('?type='), 'validation_failed', { field: 'type' })
@@ -90,7 +90,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await search('?id=one', other.admin)).body.events, [])
   })
 
-  test('[CON-9] a search looks through 10,000 events and says where to go on', async () => {
+  test('[CON-9] a search looks through 10,000 events and says where to continue', async () => {
     const home = await service.tenant()
     const sender = await home.agent()
     for (let batch = 0; batch < 101; batch++) {

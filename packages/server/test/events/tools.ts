@@ -1,4 +1,4 @@
-// Words that the tests of events share.
+// Helpers that the tests of events share.
 import type { Reply, Service, TestAgent } from '../support/service.ts'
 
 export interface DeliveryBody {
@@ -50,7 +50,7 @@ export async function ack(service: Service, token: string, delivery_ids: string[
 export const ids = (deliveries: DeliveryBody[]): string[] => deliveries.map((delivery) => delivery.id)
 export const eventIds = (deliveries: DeliveryBody[]): string[] => deliveries.map((delivery) => delivery.event_id)
 
-/** What tests of a mailbox do, as the agent of the moment: one that hears of what names it in its type. */
+/** The calls of mailbox tests, made as the current agent, which is interested in the event type that names it. */
 export function mailboxCalls(now: () => { service: Service; agent: TestAgent }) {
   const call = (request: string, token = now().agent.token, body?: unknown) =>
     now().service.call(request, { token, ...(body === undefined ? {} : { body }) })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { closeRouting } from '../../src/routing/changes.ts'
+import { lockRoutingExclusive } from '../../src/routing/changes.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
@@ -53,7 +53,7 @@ onBothEngines((engine) => {
       assert.match(dead.dlq_reason, /1 attempt/)
     })
 
-    test('[REC-4] for the publisher and admins, not found to others', async () => {
+    test('[REC-4] a receipt is shown to the publisher and to admins, and is not found for others', async () => {
       const id = (await publish(service, sender.token, { type: 'trace.x', data: { n: 1 } })).body.event_id
       const other = await tenant.agent({ scopes: ['send'] })
       const admin = await tenant.agent({ scopes: ['admin'] })
@@ -132,7 +132,7 @@ onBothEngines((engine) => {
       })
       const refused = batch.body.results.map((r: { error?: unknown }) => r.error !== undefined)
       assert.deepEqual(refused, [...Array(33).fill(false), true])
-      // Published from the end backwards no event has ancestors yet; the next one on its tail has all of them.
+      // Published in reverse order no event has ancestors yet; the next one at the end of the chain has all of them.
       for (let i = 40; i >= 1; i--)
         assert.equal(
           (await publish(service, sender.token, { id: `back-${i}`, causationid: `back-${i - 1}` })).status,
@@ -142,7 +142,7 @@ onBothEngines((engine) => {
         await publish(service, sender.token, { id: 'back-41', causationid: 'back-40' }),
         'business_rule_violation',
       )
-      // A circle has no end: what comes after it is refused.
+      // A cycle has no end, so an event that names it as its cause is refused.
       assert.equal((await publish(service, sender.token, { id: 'self-cause', causationid: 'self-cause' })).status, 202)
       assertError(
         await publish(service, sender.token, { id: 'after-self', causationid: 'self-cause' }),
@@ -187,15 +187,15 @@ onBothEngines((engine) => {
       assert.equal(assertError(reply, 'business_rule_violation')['rule'], 'agent_inactive')
     })
 
-    // With one writer nothing happens beside a publish.
+    // With one writer nothing runs concurrently with a publish.
     if (engine.name === 'postgres') {
       test('[RACE-13] a test event that was under way when its agent was deactivated is refused', async () => {
         const { store } = service
         const sleeper = await tenant.agent()
         let sending!: Promise<Reply>
         await store.tx(async (tx) => {
-          // A publish waits for it, having looked at the agent.
-          await closeRouting(tx, tenant.id)
+          // The publish has read the agent by then, and waits for this lock.
+          await lockRoutingExclusive(tx, tenant.id)
           sending = service.call(`POST /v1/agents/${sleeper.id}/test-event`, { token: tenant.admin })
           await overOrWaiting(store, sending)
           const ended = await service.call(`POST /v1/agents/${sleeper.id}/deactivate`, { token: tenant.admin })

@@ -1,4 +1,4 @@
-// Requests that share a transaction: what one of them runs into is its own trouble.
+// Requests that share a transaction: one that fails fails alone.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { makeAcknowledge } from '../../src/delivery/acknowledge-together.ts'
@@ -36,7 +36,7 @@ onBothEngines((engine) => {
         const events = [prepareEvent(envelope, JSON.stringify(envelope))]
         return { tenantId: tenant.id, senderId: agent.id, events, ...(record ? { record } : {}) }
       }
-      // Asked for in one turn, they are one group.
+      // Requested in one turn of the event loop, they form one group.
       const settled = await Promise.allSettled([
         parts.publish(submission('before')),
         parts.publish(submission('lost', () => Promise.reject(lost))),
@@ -53,7 +53,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[RACE-11] an acknowledgement that fails fails no other of its group', async () => {
+    test('[RACE-11] a failing acknowledgement fails no other of its group', async () => {
       await interest(service, agent)
       for (let i = 0; i < 3; i++) await publish(service, agent.token)
       const delivered = ids(await poll(service, agent.token))

@@ -1,4 +1,4 @@
-// The types of events that a tenant has.
+// The list of a tenant's event types.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dayNumber } from '../../src/activity/event-types-sql.ts'
@@ -20,7 +20,7 @@ onBothEngines((engine) => {
     (await service.call<{ types: Record<string, unknown>[]; total: number }>(`GET /v1/events/types${query}`, { token }))
       .body
 
-  test('[CON-16] how often, when last, and how many listen, the latest first', async () => {
+  test('[CON-16] types are listed with their count, last time and number of listeners, the latest first', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const reader = await tenant.agent({ scopes: ['memory:read'] })
@@ -46,11 +46,11 @@ onBothEngines((engine) => {
       ['shop.order'],
     )
     assert.deepEqual(await types((await service.tenant()).admin), { types: [], total: 0 })
-    // An event may have that id all the same: it is published, and found by a search.
+    // An event may still have the id `types`, although a path of the API has the same name.
     assert.equal((await publish(service, agent.token, { id: 'types' })).status, 202)
   })
 
-  test('[CON-16] what is written late counts for the day in which it came', async () => {
+  test('[CON-16] counts that are flushed late belong to the day on which the events came', async () => {
     const tenant = await service.tenant()
     const clock = fakeClock()
     const counted = makeEventTypes(service.store, clock)
@@ -62,7 +62,7 @@ onBothEngines((engine) => {
     assert.deepEqual(rows, [{ type: 'late', day }])
   })
 
-  test('[CON-16] what is past the retention time no longer counts', async () => {
+  test('[CON-16] types past the retention time are no longer counted', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     await publish(service, agent.token, { type: 'old' })
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     assert.equal(rows.length, 1)
   })
 
-  test('[CON-16] a tenant that makes up a type for every event is counted for a thousand of them', async () => {
+  test('[CON-16] of a tenant that uses a new type for every event a thousand types are counted', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     for (let batch = 0; batch < 11; batch++)
@@ -103,7 +103,7 @@ onBothEngines((engine) => {
     assert.equal((await types(tenant.admin)).total, 1_000)
   })
 
-  test('[RACE-12] a list counts what was being written down when it was asked for', async () => {
+  test('[RACE-12] a list waits for counts that were being flushed when it was requested', async () => {
     const { id: tenantId } = await service.tenant()
     const held = heldStore(service.store)
     const counting = makeEventTypes(held.store, service.clock)

@@ -1,4 +1,4 @@
-// The ledger of the faults notices each breach: one that could not would prove nothing.
+// The ledger of the fault runs notices each breach: a ledger that could not would prove nothing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLedger, type Ledger, type Settlement } from '../../../../faults/ledger.ts'
@@ -6,7 +6,7 @@ import { makeLedger, type Ledger, type Settlement } from '../../../../faults/led
 const LEASE_MS = 1_000
 const RECIPIENTS = ['a', 'b']
 
-/** One event that was accepted and handed to both, and settled by both; every argument is a way to go wrong. */
+/** One event that was accepted, handed to both recipients and settled by both; each argument makes something wrong. */
 function told(change: (ledger: Ledger) => void = () => {}, states: Settlement[] = ['acknowledged', 'dead_lettered']) {
   const ledger = makeLedger(RECIPIENTS, LEASE_MS)
   ledger.sent('e')
@@ -23,7 +23,7 @@ function told(change: (ledger: Ledger) => void = () => {}, states: Settlement[] 
   return ledger.broken()
 }
 
-test('[FLT-1] a ledger that is in order says nothing', () => {
+test('[FLT-1] a ledger in order reports nothing', () => {
   assert.deepEqual(told(), [])
 })
 
@@ -40,7 +40,7 @@ test('[FLT-1] an accepted event that is gone, or reached one of two recipients, 
   assert.deepEqual(half.broken(), ['e went to 1 of 2 recipients'])
 })
 
-test('[FLT-1] an event without an answer may be gone, but not when somebody was handed it', () => {
+test('[FLT-1] an event without a response may be gone, but not if a recipient was handed it', () => {
   const ledger = makeLedger(RECIPIENTS, LEASE_MS)
   ledger.sent('e')
   ledger.compare('e', null)
@@ -50,7 +50,7 @@ test('[FLT-1] an event without an answer may be gone, but not when somebody was 
   assert.deepEqual(ledger.broken(), ['e was handed out and is gone'])
 })
 
-test('[FLT-1] what was settled before the poll was sent must not come again', () => {
+test('[FLT-1] a delivery settled before the poll was sent must not come again', () => {
   const again = (asked: number) => (ledger: Ledger) =>
     ledger.handed('a', [{ id: 'd-a', event_id: 'e' }], asked, 10 + LEASE_MS)
   assert.deepEqual(told(again(31)), ['e was acknowledged and came again'])
@@ -81,7 +81,7 @@ test('[FLT-1] a state that differs from what its recipient was told, or that nev
   assert.deepEqual(ledger.broken(), ['e is pending for a, and nobody is handed it'])
 })
 
-test('[FLT-1] two deliveries of one event, an event that nobody sent and a changed memory are breaches', () => {
+test('[FLT-1] two deliveries of one event, an event never sent and a changed memory are breaches', () => {
   const ledger = makeLedger(['a'], LEASE_MS)
   ledger.handed('a', [{ id: 'd1', event_id: 'e' }], 0, 1)
   ledger.sent('e')

@@ -1,4 +1,4 @@
-// The attack itself: callers of every kind, and requests until there have been enough of them. The test and the long run
+// The attack itself: callers of every kind send requests until enough were sent. The test and the long run
 // (`scripts/fuzz.ts`) share it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openapi, operations } from '@sensorium/contract'
@@ -11,13 +11,13 @@ import { openWire, type WireReply } from './wire.ts'
 
 const CONNECTIONS = 32
 const MOST_PROBLEMS = 8
-/** The world is put right after so many requests, and at once after one that has set limits. */
+/** The world is put right after this many requests, and at once after one that has set limits. */
 const PUT_RIGHT_EVERY = 2_000
 const document = openapi(Object.values(operations)) as never as OpenApi
-/** Once for all parts of a run: to compile the schemas takes longer than a thousand requests. */
+/** Made once for all parts of a run: compiling the schemas takes longer than a thousand requests. */
 const judge = makeJudge(document)
 
-/** The environment of a service that is attacked. */
+/** The environment of the attacked service. */
 export const ENVIRONMENT = {
   BOOTSTRAP_TENANT: 'acme',
   BOOTSTRAP_ADMIN_KEY: KEY,
@@ -30,13 +30,13 @@ export const ENVIRONMENT = {
 export interface AttackOptions {
   seed: number
   count: number
-  /** It ends after that many, however few requests it has sent. */
+  /** The attack ends after this time, however few requests it has sent. */
   seconds: number
-  /** It sends no more than so many in a second, on a machine that has other things to do. */
+  /** The most requests in a second, for a machine that has other work. */
   perSecond?: number
-  /** How often each operation was answered with which status; added to. */
+  /** How often each operation was answered with which status. The attack adds to it. */
   counts: Counts
-  /** Statuses that are fine whatever their body says. */
+  /** Whether a status is accepted with any body. */
   isFine?(status: number): boolean
 }
 
@@ -65,10 +65,10 @@ export async function attack(
       if (early > 0) await sleep(early)
       const asked = ask(random(seed, number))
       let reply = await wire.send(asked.bytes, asked)
-      // A kept connection may be closed by the other side just as it is used; a new one may not.
+      // A kept connection may be closed by the service just as it is used; a new one may not.
       if (!reply && !wire.timedOut()) reply = await wire.send(asked.bytes, { ...asked, fresh: true })
-      // A machine that is busy with other things takes longer to publish than a publish may take. It says when to come
-      // again; what is broken is still broken then.
+      // On a busy machine a publish may take longer than it is allowed to, and is refused with a time to retry; a real
+      // fault is still there after the retries.
       for (let tries = 0; tries < 5 && isTooBusy(reply); tries++) {
         await sleep(1000)
         reply = await wire.send(asked.bytes, asked)
@@ -77,7 +77,7 @@ export async function attack(
       const name = asked.operation?.operationId ?? 'other'
       count1(counts, name, String(reply?.status ?? 'none'))
       const problem = reply && isFine(reply.status) ? null : judge(asked, reply)
-      // The same fault of the same operation is told once.
+      // The same fault of the same operation is reported once.
       if (problem)
         problems.set(`${name} ${problem.replace(/\d+|req_\w+/g, '#').slice(0, 60)}`, told(number, asked.bytes, problem))
       const hasSetLimits = name === 'updateTenantSettings' && reply?.status === 200
@@ -98,7 +98,7 @@ function count1(counts: Counts, operation: string, status: string): void {
   statuses.set(status, (statuses.get(status) ?? 0) + 1)
 }
 
-/** How many responses had which status, of all operations together. */
+/** The number of responses by status, of all operations together. */
 export function byStatus(counts: Counts): string {
   const sums = new Map<string, number>()
   for (const statuses of counts.values())
@@ -106,7 +106,7 @@ export function byStatus(counts: Counts): string {
   return asList(sums)
 }
 
-/** A line for each operation: its statuses and how often. */
+/** A line for each operation with the counts of its statuses. */
 export const byOperation = (counts: Counts): string[] =>
   [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, statuses]) => `${name.padEnd(24)} ${asList(statuses)}`)
 
@@ -116,11 +116,11 @@ const asList = (statuses: Map<string, number>): string =>
     .map(([status, n]) => `${status}: ${n}`)
     .join(', ')
 
-/** Operations that never got as far as a success: what they do was not attacked. */
+/** Operations that never succeeded, so that their effects were not attacked. */
 export const neverDone = (counts: Counts): string[] =>
   Object.keys(operations).filter((id) => ![...(counts.get(id)?.keys() ?? [])].some((status) => status.startsWith('2')))
 
-/** The request as a person can read it: what is long or random in it is cut. */
+/** The request in readable form: long and random parts are shortened. */
 const told = (number: number, bytes: Buffer, problem: string): string => {
   const text = JSON.stringify(bytes.toString('latin1'))
     .replace(/eyJ[\w.-]{50,}/g, '<token>')

@@ -1,6 +1,6 @@
-// Who sends the requests: callers of every kind, in a tenant that has something of everything to name. A long run wears
-// its own world out: tokens lapse after an hour, and what it sets as operator (limits, quotas) would refuse all the rest.
-// So the world is put right again now and then.
+// The senders of the requests: callers of every kind, in a tenant with some resources of every kind. A long run wears
+// its own world out: tokens lapse after an hour, and limits and quotas that it sets as operator would refuse all the
+// rest. So the world is put right now and then.
 import { setTimeout as sleep } from 'node:timers/promises'
 import assert from 'node:assert/strict'
 import { SCOPES } from '@sensorium/contract'
@@ -9,11 +9,11 @@ import type { Caller, Tools } from './requests.ts'
 export const KEY = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
 export const OPERATOR = 'operator-token-for-the-fuzz'
 const TENANTS = ['acme', 'globex']
-/** A token holds for an hour. */
+/** Tokens are valid for an hour. */
 const RENEW_TOKENS_MS = 20 * 60_000
 
 export interface World extends Tools {
-  /** Takes back what the requests have set that would refuse the rest. */
+  /** Undoes the changes by which further requests would be refused. */
   putRight(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export async function makeWorld(url: string): Promise<World> {
       })
     // A kept connection may have been closed meanwhile: between two calls of a long run more than a minute can pass.
     const response = await send().catch(send)
-    // A node that has too much in hand says so to the fuzz itself, too.
+    // A node with too much in hand refuses calls of the fuzz itself, too.
     if (response.status === 503) {
       await response.body?.cancel()
       await sleep(1_000)

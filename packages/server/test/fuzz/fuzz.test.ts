@@ -1,7 +1,7 @@
-// Thousands of requests, valid, nearly valid and hostile, against every route with every kind of caller.
-// Whatever comes: no 5xx but a rare 503, a request id on every answer, the exact error envelope, and no success that its own schema
-// does not describe. Every run sends the same, so that it fails for what was changed and nothing else; FUZZ_SEED and FUZZ_REQUESTS
-// make it another, and scripts/fuzz.ts looks for what nobody has thought of.
+// Thousands of requests, valid, nearly valid and hostile, to every route with every kind of caller. Whatever is sent,
+// there is no 5xx but a rare 503, a request id on every response, the exact error envelope, and no success that its own
+// schema does not describe. Every run sends the same requests, so that it fails only for what was changed. FUZZ_SEED
+// and FUZZ_REQUESTS make another run, and scripts/fuzz.ts looks for unknown faults.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { postgres, POSTGRES_URL, sqlite, type Engine } from '../support/engines.ts'
@@ -9,7 +9,7 @@ import { startProcess } from '../support/process.ts'
 import { attack, byStatus, ENVIRONMENT, inFlight, neverDone, type Counts } from './attack.ts'
 import { makeWorld } from './callers.ts'
 
-/** A machine that is busy with other things sends fewer, rather than for ever. */
+/** A busy machine sends fewer requests, rather than running for ever. */
 const MOST_SECONDS = 40
 const SEED = 661_098_939
 
@@ -25,7 +25,7 @@ async function fuzz(engine: Engine, count: number, say: (text: string) => void):
     const isFine = (status: number): boolean => status === 503
     const problems = await attack(port, world, { seed, count, seconds: MOST_SECONDS, counts, isFine })
     say(byStatus(counts))
-    // On a machine that stalls for seconds the service says that it has too much in hand, now and then.
+    // On a machine that stalls for seconds the service refuses a few requests because it has too much in hand.
     const times = (status: string): number => [...counts.values()].reduce((sum, of) => sum + (of.get(status) ?? 0), 0)
     assert.ok(times('503') <= times('200') / 10, byStatus(counts))
     say(`never done: ${neverDone(counts).join(', ') || 'none'}`)
@@ -33,7 +33,7 @@ async function fuzz(engine: Engine, count: number, say: (text: string) => void):
       .output()
       .split('\n')
       .filter((line) => line.includes('"level":"error"'))
-    // Its last words too, in case it died.
+    // With its last output, in case the service died.
     assert.equal(
       problems.length + log.length,
       0,
@@ -53,7 +53,7 @@ test('[HTTP-1][HTTP-3][STO-3] whatever is sent, the embedded service answers as 
   await fuzz(sqlite, requests(6_000), (text) => t.diagnostic(text))
 })
 
-test('[HTTP-1][HTTP-3][STO-3] and so it does on PostgreSQL', {
+test('[HTTP-1][HTTP-3][STO-3] whatever is sent, the service on PostgreSQL answers as documented', {
   skip: !POSTGRES_URL && 'PostgreSQL is missing',
 }, async (t) => {
   await fuzz(postgres, requests(3_000), (text) => t.diagnostic(text))

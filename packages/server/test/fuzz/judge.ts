@@ -1,4 +1,4 @@
-// What every answer must be, whatever was asked.
+// What every response must be, whatever the request.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ERRORS, type ErrorCode } from '@sensorium/contract'
 import type { Asked } from './requests.ts'
@@ -18,7 +18,7 @@ export interface OpenApiOperation {
   responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
 }
 
-/** What is wrong with the answer, or null. */
+/** Returns what is wrong with the response, or null. */
 export type Judge = (asked: Asked, reply: WireReply | null) => string | null
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
@@ -28,7 +28,7 @@ export function makeJudge(document: OpenApi): Judge {
   ajv.addFormat('date-time', { type: 'string', validate: (text: string) => DATE_TIME.test(text) })
   for (const name of ['uri', 'uri-reference']) ajv.addFormat(name, { type: 'string', validate: () => true })
   const compiled = new Map<Schema, ValidateFunction>()
-  // A reference of the document is looked up from the root of the schema.
+  // References of the document are resolved from the root of the schema.
   const check = (schema: Schema): ValidateFunction => {
     let validate = compiled.get(schema)
     if (!validate) compiled.set(schema, (validate = ajv.compile({ ...schema, components: document.components })))
@@ -80,7 +80,7 @@ export function makeJudge(document: OpenApi): Judge {
       return head ? null : judgeError(status, requestId, body.toString())
     }
     if (status < 200 || status >= 300) return `status ${status}`
-    // Only its head was read.
+    // Only the head of a stream was read.
     if (reply.streaming) return null
     if (!operation || head) return null
     const documented = operation.responses[status]

@@ -1,13 +1,13 @@
-// What responses tell the attacker: ids that exist, paths that lead to something, and secrets that sign.
+// What the attacker learns from responses: ids that exist, paths of resources, and signing secrets.
 import type { Asked, Tools } from './requests.ts'
 import type { WireReply } from './wire.ts'
 
-/** As many of a kind are remembered; older ones make room. */
+/** How many values of a kind are remembered; older ones are dropped. */
 const MOST_KNOWN = 100
 const MOST_LEARNED_BYTES = 20_000
 const ID = /\b(?:agt|key|int|chn|mbr|fed|dlv|mem|rel|whk|cnr|adm)_[0-9a-z]{26}\b/g
 
-/** `templates` are those of the document that have more than one parameter. */
+/** `templates` are the paths of the document that have more than one parameter. */
 export function learn(tools: Tools, templates: readonly string[], { url, method }: Asked, reply: WireReply): void {
   if (reply.status >= 300 || reply.body.length > MOST_LEARNED_BYTES) return
   const text = reply.body.toString()
@@ -29,8 +29,8 @@ function keep(known: Map<string, string[]>, kind: string, value: string): void {
   if (!values.includes(value)) known.set(kind, [value, ...values].slice(0, MOST_KNOWN))
 }
 
-// What was made under /agents/a/keys is to be found under /agents/a/keys/k: the rest of the template is filled with what
-// the response says of itself.
+// A resource created under /agents/a/keys is found under /agents/a/keys/k: the rest of the template is filled with ids
+// from the response.
 function learnPath({ paths }: Tools, templates: readonly string[], url: string, made: Record<string, unknown>): void {
   const parts = url.split('/')
   for (const template of templates) {

@@ -1,4 +1,4 @@
-// Parts of a request line and of headers that are odd, each in its own way.
+// Odd parts of request lines and headers.
 export const ODD_SEGMENTS = [
   '',
   '%00',

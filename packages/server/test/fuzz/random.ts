@@ -1,4 +1,4 @@
-// Chance with a seed: the same seed gives the same run.
+// Seeded random numbers: the same seed gives the same run.
 
 export interface Random {
   /** 0 ≤ x < 1 */
@@ -9,7 +9,7 @@ export interface Random {
   chance(probability: number): boolean
 }
 
-/** Mulberry32, started from the seed and the number of the request, so that each request has chances of its own. */
+/** Mulberry32, started from the seed and the number of the request, so that each request has its own sequence. */
 export function random(seed: number, stream = 0): Random {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream + 1, 0xc2b2ae35)) >>> 0
   const next = (): number => {

@@ -1,4 +1,4 @@
-// Requests made from the OpenAPI document: most of them nearly right, because what is nearly right gets furthest.
+// Requests made from the OpenAPI document: most are nearly right, because those get furthest.
 import { createHmac } from 'node:crypto'
 import type { OpenApi, OpenApiOperation } from './judge.ts'
 import type { Random } from './random.ts'
@@ -9,36 +9,36 @@ export interface Asked {
   bytes: Buffer
   method: string
   url: string
-  /** Unset for what is no operation of the document. */
+  /** Null for a request that is no operation of the document. */
   operation: OpenApiOperation | null
-  /** The answer has no body. */
+  /** Whether the response has no body. */
   head: boolean
-  /** Sent on a connection of its own: what is left over must not run into the next request. */
+  /** Whether it is sent on a new connection, so that leftover bytes do not run into the next request. */
   fresh: boolean
 }
 
 export interface Caller {
   /** The Authorization header, as it is sent. */
   authorization: string | null
-  /** Whose doors it opens; nobody's if it is no good. */
+  /** What it gives access to; nothing if it is invalid. */
   opens: 'tenant' | 'operator' | 'nothing'
 }
 
 export interface Tools {
   callers: readonly Caller[]
-  /** Ids seen in answers, by prefix, and what else paths and bodies may name. */
+  /** Ids seen in responses, by prefix, and other values that paths and bodies may name. */
   known: Map<string, string[]>
-  /** Paths with several parameters that lead to something, by their template. */
+  /** Paths of existing resources with several parameters, by their template. */
   paths: Map<string, string[]>
-  /** Memories by owner and scope: those of one kind can be merged. */
+  /** Memories by owner and scope: those with the same can be merged. */
   mergeable: Map<string, string[]>
-  /** Where signed requests go, and what signs them. */
+  /** Where signed requests go, and the secrets that sign them. */
   webhooks: { path: string; secret: string }[]
   slugs: string[]
-  /** Not to be switched off, or nobody could act any more. */
+  /** Ids that must not be switched off, or no caller could act any more. */
   untouchable: ReadonlySet<string>
   eventIds: string[]
-  /** The agents among the callers. */
+  /** The ids of the agents among the callers. */
   selves: string[]
 }
 
@@ -71,7 +71,7 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     return ids && ids.length > 0 ? r.pick(ids) : undefined
   }
 
-  /** An id for a field or a path parameter, by what its name says. */
+  /** An id for a field or a path parameter, chosen by its name. */
   function knownId(name: string, path: string, r: Random): string | undefined {
     if (name === 'slug' || name === 'tenant' || name === 'tenant_slug') return r.pick(tools.slugs)
     if (name === 'event_id' || (name === 'id' && path.startsWith('/v1/events'))) return r.pick(tools.eventIds)
@@ -93,7 +93,7 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     )
   }
 
-  /** Memories that can become one, if they are still there: by chance hardly ever are two of one owner and scope named. */
+  /** Memories that can be merged, if they still exist: random ids hardly ever name two of one owner and scope. */
   function mergeOf(r: Random): { url: string; bytes: Buffer } | null {
     const groups = [...tools.mergeable.values()].filter((ids) => ids.length > 1)
     if (groups.length === 0 || r.chance(0.5)) return null
@@ -112,7 +112,7 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     }
     return path.replace(/\{(\w+)\}/g, (_, name: string) => {
       if (r.chance(0.15)) return r.pick(ODD_SEGMENTS)
-      // Interests are one's own: the callers' own ids come up more often there.
+      // Callers manage only their own interests, so their own ids come up more often there.
       const self = name === 'id' && path.includes('/interests') && r.chance(0.7)
       const known = (self ? r.pick(tools.selves) : knownId(name, path, r)) ?? r.pick(ODD_SEGMENTS)
       return ENDS.test(operation.operationId) && tools.untouchable.has(known)
@@ -151,7 +151,7 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
     return parts.length > 0 ? `?${parts.join('&')}` : ''
   }
 
-  // Printable and short, so that most envelopes are taken; what is wrong with the others comes from `spoiled`.
+  // Printable and short, so that most envelopes are accepted; `spoiled` makes the others wrong.
   function eventField(name: string, r: Random): string | undefined {
     if (name === 'id') return r.chance(0.2) ? r.pick(tools.eventIds) : `e-${r.int(1e9)}`
     if (name === 'type') return r.pick(['com.example.order.created', 'com.example.x', 'a', 'test.dashboard'])
@@ -313,7 +313,7 @@ export function makeAsk(document: OpenApi, tools: Tools): (r: Random) => Asked {
       path.startsWith('/ingest/w/') && tools.webhooks.length > 0 && r.chance(0.5) ? r.pick(tools.webhooks) : null
     if (webhook) headers.push(`X-Service-Signature: ${signature(webhook.secret, body?.bytes ?? Buffer.alloc(0))}`)
     const url = webhook?.path ?? merge?.url ?? pathOf(target, r) + queryOf(operation, path, r)
-    // Which operation answers a path with a `..` or an empty segment in it is for the server to say.
+    // For a path with a `..` or an empty segment the server decides which operation answers.
     const own = method === target.method && !/\/(?:\.\.|%2e%2e|)(?:\/|$|\?)/i.test(url)
     return {
       ...assemble(method, url, headers, body?.bytes ?? null, r),

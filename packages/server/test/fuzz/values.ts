@@ -1,4 +1,4 @@
-// JSON for request bodies: what a schema takes, what it only just does not take, and what nobody should send.
+// JSON for request bodies: values that a schema accepts, values that it barely rejects, and hostile values.
 import type { Random } from './random.ts'
 
 export interface Schema {
@@ -58,7 +58,7 @@ const ANY = [
   { amount: 120, nested: { deep: [1, 2, { three: 3 }] } },
 ]
 
-/** Text that is put into the JSON as it is: what JSON.stringify would never write. */
+/** Text that is put into the JSON unchanged, which JSON.stringify would never write. */
 const RAW = '@@raw:'
 export const raw = (text: string): string => `${RAW}${text}@@`
 
@@ -192,7 +192,7 @@ function validNumber(schema: Schema, r: Random, whole: boolean): number {
   return whole ? min + r.int(Math.min(max - min + 1, 1000)) : min + r.next() * (max - min)
 }
 
-/** A value the schema takes, as far as a schema can tell. */
+/** A value that the schema accepts, as far as a schema can tell. */
 export function valid(schema: Schema, r: Random, resolve: Resolve, knownId: KnownId, field = '', depth = 0): unknown {
   const s = resolve(schema)
   if (s.const !== undefined) return s.const
@@ -240,14 +240,14 @@ export function spoiled(value: unknown, r: Random): unknown {
   return copy
 }
 
-/** JSON text, with what was marked as raw put in as it is. */
+/** JSON text in which raw parts are inserted unchanged. */
 export const encode = (value: unknown): string =>
   (JSON.stringify(value) ?? '').replace(
     /"@@raw:((?:[^"\\]|\\.)*)@@"/g,
     (_, text: string) => JSON.parse(`"${text}"`) as string,
   )
 
-/** Bytes that are no JSON, or only nearly. */
+/** Bytes that are not JSON, or only nearly. */
 export function brokenBytes(text: string, r: Random): Buffer {
   const bytes = Buffer.from(text)
   switch (r.int(9)) {

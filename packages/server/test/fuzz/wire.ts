@@ -1,26 +1,25 @@
-// A client that sends any bytes at all: one request at a time over a kept connection, a new one when the old one is
-// gone.
+// A client that sends any bytes: one request at a time over a kept connection, or a new one when the old one is closed.
 import { connect, type Socket } from 'node:net'
 
 export interface WireReply {
   status: number
   headers: Map<string, string>
   body: Buffer
-  /** It is a stream: only its head was read. */
+  /** Whether it is a stream, of which only the head was read. */
   streaming: boolean
 }
 
 export interface Wire {
   /**
-   * Sends the bytes and answers what comes back; null when the connection was closed without an answer, or none came.
+   * Sends the bytes and returns the response, or null if the connection was closed without one or none came in time.
    */
   send(bytes: Buffer, options: { head: boolean; fresh: boolean }): Promise<WireReply | null>
-  /** The last one was not closed: nothing came. */
+  /** Whether the last request timed out, rather than its connection being closed. */
   timedOut(): boolean
   close(): void
 }
 
-/** Long past what any request may take, on a machine that is busy with other things too. */
+/** Far longer than any request may take, even on a busy machine. */
 const PATIENCE_MS = 60_000
 const END = Buffer.from('\r\n\r\n')
 

@@ -1,4 +1,4 @@
-// The documentation says what the code does: settings, errors, operations, dependencies; and its links lead somewhere.
+// The documentation agrees with the code: settings, errors, operations, dependencies; and its links are not broken.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,11 +10,11 @@ const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/*.md'], { cwd: ROOT })
 
-/** The row of a table whose first cell is that code. */
+/** The table row whose first cell is this code. */
 const rowOf = (page: string, code: string): string | undefined =>
   page.split('\n').find((line) => line.startsWith(`| \`${code}\` |`))
 
-/** The variables that the configuration reads, and what each is read as when it is unset. */
+/** The variables that the configuration reads, with their defaults. */
 function settings(): Map<string, unknown> {
   const source = read('packages/server/src/config.ts')
   const names = [...source.matchAll(/\b(?:read(?:<[^(]*>)?|whole|limit|text)\(\s*'([A-Z][A-Z0-9_]+)'/g)].map(
@@ -26,7 +26,7 @@ function settings(): Map<string, unknown> {
   return new Map(names.map((name) => [name, config[field(name)]]))
 }
 
-/** Where the variable is not written as the field has it. */
+/** Defaults that are documented differently from the value of the field. */
 const SHOWN: Record<string, string> = {
   VISIBILITY_TIMEOUT_S: String(readConfig({}).visibilityTimeoutMs / 1000),
   EMBEDDINGS: readConfig({}).embeddings.kind,
@@ -82,7 +82,7 @@ test('every rule that a request can break is in docs/reference.md', () => {
   )
 })
 
-test('every operation is in docs/reference.md with what it needs', () => {
+test('every operation is in docs/reference.md with its statuses and scopes', () => {
   const page = read('docs/reference.md')
   for (const { method, base, path: route, access, success } of Object.values<Operation>(operations)) {
     const row = rowOf(page, `${method} ${base === 'v1' ? '/v1' : ''}${route}`)
@@ -134,7 +134,7 @@ test('every guide is listed once in docs/README.md: two would have one address, 
   )
 })
 
-/** As GitHub makes anchors of headings. */
+/** Anchors of headings, as GitHub makes them. */
 const anchorsOf = (text: string): string[] =>
   [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
     title!
@@ -144,7 +144,7 @@ const anchorsOf = (text: string): string[] =>
   )
 
 for (const page of pages) {
-  test(`the links of ${page} lead somewhere`, () => {
+  test(`the links of ${page} are not broken`, () => {
     for (const [, link] of read(page)
       .replace(/^```[^]*?^```/gm, '')
       .matchAll(/\]\(([^)\s]+)\)/g)) {

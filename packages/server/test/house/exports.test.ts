@@ -1,11 +1,11 @@
-// What a module exports, somebody imports: a function or a constant that only its own file uses is its own affair.
+// Every export is used by another file: a function or constant that only its own file uses should not be exported.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
-// The packages for others export what others may want.
+// The client and the contract are not checked: they export for their users.
 const OURS = ['server', 'cel', 'console'].map((name) => `packages/${name}/src/**/*.{ts,tsx}`)
 const EVERYWHERE = ['packages/*/{src,test,bin}/**/*.{ts,tsx,js}', '{bench,faults,scripts,examples}/**/*.{ts,mjs}']
 
@@ -14,7 +14,7 @@ const find = (patterns: readonly string[]): string[] =>
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 
 test('every exported function and constant is used by another file', () => {
-  // How many files name a word: one that is named in a single file is named by its own alone.
+  // How many files contain a word: an export that occurs in one file occurs only in its own.
   const files = new Map<string, number>()
   for (const file of find(EVERYWHERE))
     for (const word of new Set(read(file).match(/\b[A-Za-z_]\w*\b/g))) files.set(word, (files.get(word) ?? 0) + 1)

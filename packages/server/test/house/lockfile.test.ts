@@ -1,5 +1,5 @@
-// What is installed is what the lock file names: every package with its hash, and no script of a package runs that was
-// not let in by name.
+// The lock file decides what is installed: every package has its hash, and only install scripts of packages that are
+// allowed by name run.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -22,7 +22,7 @@ const manifest = read('package.json') as {
 }
 const foreign = Object.entries(packages).filter(([at, { link }]) => at.includes('node_modules/') && !link)
 
-test('[STO-15] every package of others has its hash in the lock file, and comes from the registry', () => {
+test('[STO-15] every third-party package has its hash in the lock file, and comes from the registry', () => {
   assert.ok(foreign.length > 50)
   assert.deepEqual(
     foreign.filter(([, { integrity }]) => !integrity?.startsWith('sha512-')).map(([at]) => at),
@@ -34,7 +34,7 @@ test('[STO-15] every package of others has its hash in the lock file, and comes 
   )
 })
 
-test('[STO-15] only packages that were looked at run a script when they are installed', () => {
+test('[STO-15] only packages that were reviewed run an install script', () => {
   const scripted = foreign
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([at]) => at.split('node_modules/').at(-1)!)
@@ -51,7 +51,7 @@ test('[STO-15] the Node.js that runs the service is a package with a hash, the s
   for (const [name] of pinned) assert.equal(packages[`node_modules/${name}`]?.hasInstallScript, undefined)
 })
 
-test('[STO-15] nothing of a stranger stands in for what is left out', () => {
+test('[STO-15] no third-party package is installed under another name', () => {
   const aliased = foreign.filter(([at, { name }]) => name !== undefined && !at.endsWith(`node_modules/${name}`))
   assert.deepEqual(
     aliased.map(([at, { name }]) => `${name} as ${at}`),

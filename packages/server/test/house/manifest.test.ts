@@ -35,7 +35,7 @@ function citations(): Map<string, string[]> {
   return found
 }
 
-test('every rule has an id of its own', () => {
+test('every rule has a unique id', () => {
   const ids = areas.flatMap(({ rules }) => rules.map(({ id }) => id))
   assert.deepEqual(
     ids.filter((id, i) => ids.indexOf(id) !== i),

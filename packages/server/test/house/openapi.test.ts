@@ -1,5 +1,5 @@
-// openapi.json as other people's tools read it: a linter finds nothing, and a code generator makes types that take the
-// examples of the document itself.
+// openapi.json as third-party tools read it: a linter finds nothing, and a code generator makes types that accept the
+// examples of the document.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -14,7 +14,7 @@ import { compileErrors } from '../support/compile-errors.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const DOCUMENT = path.join(ROOT, 'openapi.json')
-// The generator needs TypeScript 5, so both have a package of their own.
+// The generator needs TypeScript 5, so both are in a separate package.
 const GENERATOR = path.join(ROOT, 'packages/generator-check')
 const tools = createRequire(path.join(GENERATOR, 'package.json'))
 
@@ -93,7 +93,7 @@ test('[DOC-3] a linter finds nothing in openapi.json', async () => {
   )
 })
 
-/** One constant for each example, of the type that the generator made for it. */
+/** One constant for each example, with the type that the generator made for it. */
 function uses(): string[] {
   const lines: string[] = []
   const use = (type: string, value: unknown): void =>
@@ -109,7 +109,7 @@ function uses(): string[] {
   return lines
 }
 
-test('[DOC-4] types of openapi-typescript with its defaults take requests of the required fields alone', async (t) => {
+test('[DOC-4] default types of openapi-typescript accept requests with only the required fields', async (t) => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-openapi-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const cli = path.join(GENERATOR, 'node_modules/openapi-typescript/bin/cli.js')

@@ -1,4 +1,4 @@
-// The repository works on any machine: nothing in it names the one it was written on.
+// The repository works on any machine: nothing in it names the machine it was written on.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'

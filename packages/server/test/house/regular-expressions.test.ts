@@ -13,7 +13,7 @@ const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).sort()
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 
-/** By the expression: why the text that it is given cannot be hostile and long. */
+/** Exempt expressions, with the reason why their input cannot be hostile and long. */
 const ALLOWED = new Map([
   ['\\/+$', 'settings of the operator'],
   ['\\/\\* (sqlite|postgres): (.*?) \\*\\/', 'our own migrations'],
@@ -37,7 +37,7 @@ function literals(): Known[] {
   )
 }
 
-/** Those that are put together when a module is loaded. */
+/** Expressions that are composed when a module is loaded. */
 async function composed(): Promise<Known[]> {
   const found: Known[] = []
   const Native = globalThis.RegExp
@@ -48,7 +48,7 @@ async function composed(): Promise<Known[]> {
     },
   })
   try {
-    // A name of its own, so that it is loaded anew where another test of this process has loaded it.
+    // A unique URL, so that the module is loaded again even if another test of this process has loaded it.
     for (const file of files)
       if (/^const \w+ = new RegExp\(/m.test(read(file)))
         await import(`${pathToFileURL(path.join(ROOT, file)).href}?anew`)
@@ -58,7 +58,7 @@ async function composed(): Promise<Known[]> {
   return found
 }
 
-/** Those of the schemas, which every body and query is held against. */
+/** Expressions in the schemas, by which every body and query is validated. */
 function patterns(): Known[] {
   const found = new Set<string>()
   const walk = (part: unknown): void => {
@@ -72,7 +72,7 @@ function patterns(): Known[] {
   return [...found].map((source) => ({ where: 'a schema', source, flags: 'u' }))
 }
 
-test('the measure tells linear from worse', () => {
+test('the measurement tells linear growth from worse', () => {
   for (const source of ['^[a-z]+$', 'a+', '^[^,]*,', '^\\s*x', '^(?:ab)+c', '^(?:a|b)*$', 'x[0-9]{1,64}y', '^a*b*$'])
     assert.ok(isLinear(worstGrowth(source, '')), source)
   for (const source of [
@@ -87,7 +87,7 @@ test('the measure tells linear from worse', () => {
     assert.ok(!isLinear(worstGrowth(source, '')), source)
 })
 
-test('the reader of sources finds what is there, and no division', () => {
+test('the source reader finds every regular expression, and no division', () => {
   const text =
     'const a = b / c / d; x.replace(/[/"]+/gu, `${y / 2}${/z}/.test("/")}`) // /no/\nif (n! / 2) /* /no/ */ return /yes/'
   assert.deepEqual(
@@ -100,7 +100,7 @@ test('the reader of sources finds what is there, and no division', () => {
   )
 })
 
-test('[SAFE-13] twice the text is twice the work, for every regular expression of ours', async () => {
+test('[SAFE-13] every regular expression of ours takes linear work: twice the text, twice the work', async () => {
   const known = [...literals(), ...(await composed()), ...patterns()]
   assert.ok(known.length > 80, `${known.length}`)
   const worse: string[] = []

@@ -1,4 +1,4 @@
-// Bodies in crumbs: a chunk for every byte.
+// Bodies in tiny pieces: one chunk for every byte.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -17,7 +17,7 @@ onBothEngines((engine) => {
   const head = (first: string, ...lines: string[]): string =>
     [`${first} HTTP/1.1`, 'Host: localhost', 'Transfer-Encoding: chunked', ...lines, '', ''].join('\r\n')
   const bytewise = (text: string): string => [...text].map((byte) => `1\r\n${byte}\r\n`).join('')
-  /** Sends chunks of a byte until nobody takes them any more. */
+  /** Sends chunks of one byte until the connection is closed. */
   async function crumble({ socket, closed }: RawConnection, first: string): Promise<void> {
     socket.write(first)
     const more = (): void => {
@@ -55,7 +55,7 @@ onBothEngines((engine) => {
   }
 
   for (const first of ['POST /v1/events', 'GET /healthz', 'GET /console/', 'POST /mcp', 'GET /v1/delivery/stream'])
-    test(`[SAFE-40] byte by byte, a body that ${first} does not read ends the connection`, async () => {
+    test(`[SAFE-40] a body sent byte by byte that ${first} does not read ends the connection`, async () => {
       const lines = first.includes('stream')
         ? [`Authorization: Bearer ${token}`]
         : ['Origin: https://elsewhere.example']

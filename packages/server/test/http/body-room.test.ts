@@ -1,4 +1,4 @@
-// How much memory the bodies of requests may take.
+// How much memory request bodies may take.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeBodyRoom } from '../../src/http/body-room.ts'
@@ -19,7 +19,7 @@ const codeOf = (work: () => void): string | null => {
   }
 }
 
-test('[SAFE-20] agents, tenants, addresses and the node have their share, and get it back', () => {
+test('[SAFE-20] agents, tenants, addresses and the node each have a share, which is released again', () => {
   const room = makeBodyRoom()
   const holdings = [of('a', '1'), of('a', '1'), of('a', '1')].map((who) => room.hold(who, '::1'))
   for (const holding of holdings)
@@ -68,7 +68,7 @@ test('[SAFE-20] agents, tenants, addresses and the node have their share, and ge
   )
 })
 
-test('[SAFE-20] one that grows is counted as it grows, and one of any size fits alone', () => {
+test('[SAFE-20] a growing body is counted as it grows, and a body of any size fits alone', () => {
   const room = makeBodyRoom()
   const large = room.hold(of('a', '1'), '')
   for (let bytes = 0; bytes <= 100 * MIB; bytes += 100_000) large.grow(bytes)
@@ -91,9 +91,9 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[SAFE-20] bodies that are announced and never come keep an agent from more of them, and nobody else', async () => {
+  test('[SAFE-20] bodies that are announced and never sent count against their agent, and no other', async () => {
     const [loud, quiet] = [await tenant.agent(), await tenant.agent()]
-    // Who was seen before is known in the turn in which it comes: nobody overtakes anybody.
+    // A caller that was seen before is identified in the turn in which its request comes, so requests stay in order.
     assert.equal((await service.call('GET /v1/memories', { token: loud.token })).status, 200)
     const head = (token: string, length: string): string =>
       `POST /v1/memories HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${length}\r\n\r\n`
@@ -108,7 +108,7 @@ onBothEngines((engine) => {
     const refused = await fourth.reply()
     assert.equal(refused.status, 429, refused.body)
     assert.equal(JSON.parse(refused.body).error.details.window_seconds, 0)
-    // In chunks it is found out on the way.
+    // With chunks the size is known only while they arrive.
     const chunked = await rawConnection(service.url)
     chunked.write(head(loud.token, 'Transfer-Encoding: chunked'))
     const chunk = `${MIB.toString(16)}\r\n${'x'.repeat(MIB)}\r\n`

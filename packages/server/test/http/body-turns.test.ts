@@ -11,7 +11,7 @@ const ofAgent = (tenantId: string, id: string): Exchange =>
   ({ place: places.ofPrincipal(null, { ...NOBODY, tenantId, id }) }) as Exchange
 const ofAddress = (address: string): Exchange => ({ place: places.ofAddress(address) }) as Exchange
 
-/** Bodies that are being read, until they are let go. */
+/** Bodies that are being read until the test ends them. */
 function reading() {
   const turns = makeBodyTurns()
   const under: { who: string; end: () => void }[] = []
@@ -47,7 +47,7 @@ test('[SAFE-34] an agent has one long body read at a time, its tenant two, and o
   assert.equal((await Promise.all(all)).length, 28)
 })
 
-test('[SAFE-34] one that cannot be read gives its turn to the next', async () => {
+test('[SAFE-34] a body that cannot be read gives its turn to the next', async () => {
   const turns = makeBodyTurns()
   const inTurn = turns.inTurnOf(ofAgent('t', 'a'))
   await assert.rejects(

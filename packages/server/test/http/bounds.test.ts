@@ -1,4 +1,4 @@
-// What one agent may have open at once.
+// How many polls and streams one agent may have open at once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -35,7 +35,7 @@ onBothEngines((engine) => {
     const { body } = await service.call('GET /v1/delivery/poll?wait=20', { token: other.token })
     assert.equal(body.count, 1)
     for (const { socket } of connections) socket.destroy()
-    // Who went away is not counted any more.
+    // Polls whose client disconnected are no longer counted.
     while ((await metric('sensorium_http_in_flight')) > 1) await new Promise(setImmediate)
     await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: tenant.admin })
     assert.equal((await service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })).body.count, 1)
@@ -51,7 +51,7 @@ onBothEngines((engine) => {
     while ((await metric('sensorium_streams')) > 0) await new Promise(setImmediate)
   })
 
-  test('[SAFE-3] who is known is served, whatever strangers at the same address have in hand', async () => {
+  test('[SAFE-3] a known caller is served, however many requests strangers at its address have in hand', async () => {
     const agent = await tenant.agent()
     assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).status, 200)
     const strangers = await Promise.all(Array.from({ length: 512 }, () => rawConnection(service.url)))

@@ -1,4 +1,4 @@
-// What a connection carries beside one good request: several requests, broken bytes, a client that hangs up.
+// Connections that carry more than one good request: several requests, broken bytes, a client that disconnects.
 import assert from 'node:assert/strict'
 import net from 'node:net'
 import { after, before, test } from 'node:test'
@@ -16,7 +16,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  /** Everything that comes back until the connection is closed. */
+  /** Returns everything that is received until the connection is closed. */
   const exchange = (bytes: string): Promise<string> =>
     new Promise((resolve, reject) => {
       let answer = ''
@@ -42,7 +42,7 @@ onBothEngines((engine) => {
     'after a close': ['Connection: close', 'junk'],
     'on a kept connection': ['X-Other: 1', 'junk\r\n\r\n'],
   })) {
-    test(`[HTTP-3] broken bytes ${what} do not take the place of the answer before them`, async () => {
+    test(`[HTTP-3] broken bytes ${what} do not replace the response before them`, async () => {
       const id = `before-junk-${what.length}`
       assert.deepEqual(statuses(await exchange(publish(id, bytes[0]!) + bytes[1]!)), ['202'])
       assert.equal((await service.call(`GET /v1/events/${id}`, { token })).status, 200)
@@ -88,11 +88,11 @@ onBothEngines((engine) => {
     })
   }
 
-  test('[HTTP-3] what never was a request is refused in the envelope', async () => {
+  test('[HTTP-3] bytes that are no HTTP request are refused in the envelope', async () => {
     assert.match(await exchange('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 [^]*"code":"validation_failed"/)
   })
 
-  test('[HTTP-25] a client that hangs up while its stream is admitted is counted out once', async () => {
+  test('[HTTP-25] a client that disconnects while its stream is being opened is subtracted once', async () => {
     const agent = await (await service.tenant('hanging-up')).agent()
     await Promise.all(
       Array.from(
@@ -111,14 +111,14 @@ onBothEngines((engine) => {
     )
     const inHand = async (): Promise<number> =>
       Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
-    // A connection that was opened after all of those was accepted after them.
+    // This connection is opened after all of those, so once it is answered they have been accepted.
     await exchange(head('GET /healthz HTTP/1.1', 'Connection: close'))
-    // The one that asks counts too.
+    // The request for the metrics counts too.
     for (let turn = 0; turn < 200 && (await inHand()) > 1; turn++) await new Promise(setImmediate)
     assert.equal(await inHand(), 1)
   })
 
-  test('[HTTP-6] a path is known with a query, and as a proxy writes it', async () => {
+  test('[HTTP-6] a path is recognised with a query, and as an absolute URL from a proxy', async () => {
     const reply = await service.call('PUT /v1/agents?x=1', { token })
     assert.equal(reply.status, 405)
     assert.equal(reply.headers.get('allow'), 'GET, HEAD, POST')
@@ -129,7 +129,7 @@ onBothEngines((engine) => {
     assert.match(await exchange(head('PUT /v1/agents/%ff HTTP/1.1', 'Connection: close')), /^HTTP\/1\.1 404/)
   })
 
-  test('[IDEM-1] a key holds for the path however it is written', async () => {
+  test('[IDEM-1] an idempotency key holds for the path, whatever its query', async () => {
     const body = { name: 'one', type: 'open' }
     const made = await service.call('POST /v1/channels', { token, body, headers: { 'idempotency-key': 'spelt' } })
     const again = await service.call('POST /v1/channels?x=1', { token, body, headers: { 'idempotency-key': 'spelt' } })

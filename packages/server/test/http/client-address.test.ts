@@ -1,4 +1,4 @@
-// Who is calling, as far as an address says it.
+// The address that a request counts as coming from.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'

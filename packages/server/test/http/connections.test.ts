@@ -1,4 +1,4 @@
-// Connections against a client that does what it likes: places are given back, and nobody is kept out for long.
+// Connections of misbehaving clients: places are given back, and no other client is locked out for long.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -18,11 +18,11 @@ onBothEngines((engine) => {
 
   const inHand = async (): Promise<number> =>
     Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
-  /** Who asks without a pause is somebody whom the service serves before those that it is asked about. */
+  /** Without this pause the service would serve the metrics requests before the requests that they count. */
   const othersHaveTheirTurns = async (): Promise<void> => {
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
   }
-  /** The request that asks counts too. */
+  /** The request for the metrics counts too. */
   async function nothingInHand(): Promise<void> {
     while ((await inHand()) > 1) await othersHaveTheirTurns()
   }
@@ -30,7 +30,7 @@ onBothEngines((engine) => {
     while ((await inHand()) - 1 < count) await othersHaveTheirTurns()
   }
   const connect = (): Promise<RawConnection> => rawConnection(service.url)
-  /** At once: a connection that says nothing for long is closed, and on a busy machine the last of many comes late. */
+  /** Writes at once: an idle connection is closed, and on a busy machine the last of many would write too late. */
   const connectAndWrite = async (bytes: string): Promise<RawConnection> => {
     const connection = await connect()
     connection.write(bytes)
@@ -38,11 +38,11 @@ onBothEngines((engine) => {
   }
   const get = (path: string, ...lines: string[]): string =>
     [`GET ${path} HTTP/1.1`, 'Host: x', ...lines, '', ''].join('\r\n')
-  /** Written, and the other side has had its turn: it is in the same process. */
+  /** Resolves when the bytes are written and the server, which is in the same process, has had a turn. */
   const handedOver = ({ socket }: RawConnection, bytes: string | Buffer): Promise<void> =>
     new Promise((resolve) => socket.write(bytes, () => setImmediate(resolve)))
   const bearer = (token: string): string => `Authorization: Bearer ${token}`
-  /** Announces a body, and sends none of it. */
+  /** The head of a request that announces a body and sends none of it. */
   const unsent = (path = '/v1/auth/token', ...lines: string[]): string =>
     [
       `POST ${path} HTTP/1.1`,
@@ -64,23 +64,23 @@ onBothEngines((engine) => {
     await nothingInHand()
   })
 
-  test('[SAFE-1] a socket that goes takes the polls that wait behind others on it along', async () => {
+  test('[SAFE-1] a socket that closes ends all polls on it, also those that wait behind others', async () => {
     const agent = await tenant.agent()
     const connection = await connect()
     connection.write(get('/v1/delivery/poll?wait=20', bearer(agent.token)).repeat(20))
     await untilInHand(20)
     connection.socket.destroy()
     await nothingInHand()
-    // None of them is there any more to take what comes now.
+    // None of those polls is left to take this delivery.
     await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: tenant.admin })
-    // A claim that was on its way when the socket went gives back what it got: so this looks again.
+    // A claim that was under way when the socket closed gives back its deliveries, so poll again.
     const poll = async () => (await service.call('GET /v1/delivery/poll', { token: agent.token })).body
     let body = await poll()
     for (let turn = 0; turn < 500 && body.count === 0; turn++) body = await poll()
     assert.deepEqual([body.count, body.deliveries[0].attempt_count], [1, 1])
   })
 
-  test('[SAFE-2] CONNECT is refused in the envelope, after what came before it', async () => {
+  test('[SAFE-2] CONNECT is refused in the envelope, after the requests before it', async () => {
     const connection = await connect()
     connection.write(get('/healthz') + get('/v1/agents') + 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\nmore')
     assert.deepEqual([(await connection.reply()).status, (await connection.reply()).status], [200, 401])
@@ -102,11 +102,11 @@ onBothEngines((engine) => {
     await nothingInHand()
   })
 
-  test('[SAFE-3] [SAFE-4] [SAFE-5] who announces bodies and sends none keeps nobody out', async () => {
+  test('[SAFE-3] [SAFE-4] [SAFE-5] a client that announces bodies and sends none locks nobody out', async () => {
     const agent = await tenant.agent()
     const held = await Promise.all(Array.from({ length: 512 }, () => connectAndWrite(unsent())))
     await untilInHand(512)
-    // From the same address: one more is refused, and who has a token is served when it is known; so is health.
+    // From the same address one more is refused, but health checks are served.
     const more = await connect()
     more.write(unsent('/v1/auth/token', 'Connection: close'))
     const refused = await more.reply()
@@ -115,7 +115,7 @@ onBothEngines((engine) => {
     assert.deepEqual(JSON.parse(refused.body).error.details, { retry_after_seconds: 1, limit: 512, window_seconds: 0 })
     for (const path of ['/healthz', '/readyz', '/metrics'])
       assert.equal((await service.call(`GET ${path}`)).status, 200, path)
-    // After the grace they are gone, and told why.
+    // After the grace period they are closed with a 408.
     const replies = Promise.all(held.map((connection) => connection.reply()))
     await service.clock.advance(7_000)
     for (const { status, headers, body } of await replies) {
@@ -128,11 +128,11 @@ onBothEngines((engine) => {
     more.socket.destroy()
   })
 
-  test('[SAFE-3] what is known to be an agent counts as its own, and no more as its address', async () => {
+  test('[SAFE-3] a request of a known agent counts for the agent, and no longer for its address', async () => {
     const agent = await tenant.agent()
     const held: RawConnection[] = []
     const head = unsent('/v1/events', bearer(agent.token))
-    // In parts: whose token is being looked up still counts for its address.
+    // In parts: a request counts for its address while its token is looked up.
     for (let part = 0; part < 4; part++) {
       held.push(...(await Promise.all(Array.from({ length: 130 }, () => connectAndWrite(head)))))
       await untilInHand(held.length)
@@ -164,7 +164,7 @@ onBothEngines((engine) => {
         `POST /v1/memories HTTP/1.1\r\nHost: x\r\n${bearer(tenant.admin)}\r\nContent-Type: application/json\r\n` +
           `Content-Length: ${size}\r\n${close ? 'Connection: close\r\n' : ''}\r\n`,
       )
-      // The body goes on after the response was written, as it does where the sender is slow or the reader busy.
+      // The body continues after the response was written, as with a slow sender or a busy server.
       const reply = await connection.reply()
       assert.equal(reply.status, 413)
       let failed: Error | null = null
@@ -183,7 +183,7 @@ onBothEngines((engine) => {
     })
   }
 
-  test('[SAFE-6] what is discarded is bounded in time and size, and holds no place', async () => {
+  test('[SAFE-6] discarding a refused body is bounded in time and size, and holds no place', async () => {
     const head = `POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Length: ${1000 * MIB}\r\n\r\n`
     const silent = await connect()
     silent.write(head)
@@ -213,7 +213,7 @@ onBothEngines((engine) => {
     connection.socket.destroy()
   })
 
-  test('[SAFE-11] a path has one spelling; escapes that an id needs are read', async () => {
+  test('[SAFE-11] a path has one spelling; escapes that an id needs are decoded', async () => {
     for (const path of ['/%6detrics', '/v1/%61gents', '/%6Fperator/tenants', '/v1/events/a%2Db', '/v1/events/%7Ea'])
       assert.equal((await service.call(`GET ${path}`, { token: tenant.admin })).status, 404, path)
     const { body } = await service.call('GET /%68ealthz')
@@ -227,7 +227,7 @@ onBothEngines((engine) => {
     assert.equal(found.body.event?.id, id)
   })
 
-  test('[SAFE-11] what does not begin with a slash is no path, and a whole address is its path', async () => {
+  test('[SAFE-11] a target without a leading slash is no path, and an absolute URL counts as its path', async () => {
     for (const [target, status] of [
       ['*', 404],
       ['*healthz', 404],
@@ -245,7 +245,7 @@ onBothEngines((engine) => {
   })
 
   test('[SAFE-16] of 300 requests in one segment 256 are answered, one is refused, and the connection ends', async () => {
-    // From an address that has not pipelined before: it would be read in slices, and answered in between.
+    // From an address that has not pipelined before: otherwise it would be read in slices, and answered in between.
     const connection = await rawConnection(service.url, '127.0.0.16')
     connection.write(get('/v1/agents').repeat(300))
     const statuses: number[] = []
@@ -256,12 +256,12 @@ onBothEngines((engine) => {
     await nothingInHand()
   })
 
-  test('[SAFE-32] who goes on after the request that its connection ends with is cut off', async () => {
+  test('[SAFE-32] a client that sends on after the last request of its connection is cut off', async () => {
     const agent = await (await service.tenant()).agent()
     const connection = await connect()
-    // These wait, so that the connection would wait with them.
+    // These polls wait, and would keep the connection open.
     connection.write(get('/v1/delivery/poll?wait=30', `Authorization: Bearer ${agent.token}`).repeat(256))
-    // As much as the socket takes: each of these would stay in memory until the polls are over.
+    // Write as much as the socket takes: each request would stay in memory until the polls are over.
     let isCut = false
     void connection.closed.then(() => (isCut = true))
     while (!isCut) {

@@ -20,13 +20,13 @@ before(async () => {
 })
 after(() => service.stop())
 
-// Bodies are read to their end, or the client would hold its socket until it happens to be collected.
+// Bodies are read to their end: otherwise the client holds its socket until the response is garbage-collected.
 async function get(url: string, accept = '*/*'): Promise<{ status: number; headers: Headers; text: string }> {
   const response = await fetch(service.url + url, { headers: { accept }, redirect: 'manual' })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-test('[DOC-5] the root leads people to the documentation and programs to openapi.json', async () => {
+test('[DOC-5] the root redirects browsers to the documentation and programs to openapi.json', async () => {
   const person = await get('/', 'text/html,application/xhtml+xml,*/*;q=0.8')
   assert.equal(person.status, 302)
   assert.equal(person.headers.get('location'), '/docs')
@@ -77,7 +77,7 @@ test('[DOC-7] an operation is folded up with its samples, its errors and a form 
 })
 
 test('[DOC-7] the samples of the client compile', async (t) => {
-  // Beside the sources, so that the client is found as it is by a user of it.
+  // Inside the repository, so that the import of the client resolves as it does for its users.
   const folder = mkdtempSync(path.join(ROOT, 'packages/server/test/samples-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const samples = operationsOf(spec).flatMap((shown) => {
@@ -99,7 +99,7 @@ test('[DOC-8] the search looks through guides and operations', async () => {
   assert.ok(hrefs.includes('/docs#publishEvent'))
   assert.ok(hrefs.some((href) => href.startsWith('/docs/memory#')))
   assert.ok(index.some(({ text }) => text.includes('lease')))
-  // What an excerpt shows is read by people: no marks of tables, code and emphasis.
+  // Excerpts are shown to people, so they contain no markup of tables, code and emphasis.
   assert.deepEqual(
     index.filter(({ title, text }) => /\|\s*-{3}|```|`|\*\*/.test(title + text)).map(({ href }) => href),
     [],

@@ -30,7 +30,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  // What is wrong with each: the field that is named, and what is said to have been sent.
+  // Invalid requests, with the field that the error names and the value that it reports.
   const invalid: [request: string, body: unknown, field: string, value: unknown][] = [
     ['POST /v1/agents', { ...AGENT, name: undefined }, 'name', null],
     ['POST /v1/agents', { ...AGENT, name: 7 }, 'name', 7],
@@ -69,7 +69,7 @@ onBothEngines((engine) => {
       assert.deepEqual(details['value'], value)
       assert.match(String(details['expected']), /\w/)
       const better = await send(withField(body, field, details['example']))
-      // Passing the schema is what is promised; a slug may be taken all the same.
+      // The example passes the schema; a slug may still be taken.
       assert.ok(
         better.status < 300 || better.status === 409,
         `example ${JSON.stringify(details['example'])}: ${better.text}`,
@@ -140,7 +140,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[ERR-3] whatever is wrong with a credential, the answer is the same', async () => {
+  test('[ERR-3] whatever is wrong with a credential, the response is the same', async () => {
     const answers = new Set<string>()
     const near = [`bearer  ${tenant.admin}`, `Bearer ${tenant.admin}x`, `Token ${tenant.admin}`]
     for (const authorization of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', ...near]) {
@@ -173,7 +173,7 @@ onBothEngines((engine) => {
     assertError(usage, 'not_found', { resource_type: 'tenant', resource_id: 'nobody' })
   })
 
-  test('[ERR-6] [HTTP-15] a conflict names what it is with', async () => {
+  test('[ERR-6] [HTTP-15] a conflict names the existing resource', async () => {
     const taken = await service.call('POST /operator/tenants', { token: OPERATOR_TOKEN, body: { slug: tenant.slug } })
     assertError(taken, 'conflict', { existing_resource_id: tenant.id, idempotency_key: null })
     const headers = { 'idempotency-key': 'err-6' }
@@ -186,7 +186,7 @@ onBothEngines((engine) => {
     assertError(reused, 'conflict', { idempotency_key: 'err-6', existing_resource_id: first.body.id })
   })
 
-  test('[ERR-2] [HTTP-8] what is wrong with an event is told as invalid_event', async () => {
+  test('[ERR-2] [HTTP-8] a fault in an event is reported as invalid_event', async () => {
     const { token } = await tenant.agent()
     const event = { specversion: '1.0', type: 'com.example.x', source: '/x', id: 'x' }
     const send = (raw: string) =>
@@ -202,7 +202,7 @@ onBothEngines((engine) => {
     for (const raw of ['{', '', '[]', 'null', '"x"']) assertError(await send(raw), 'invalid_event', { field: 'body' })
   })
 
-  test('[ERR-8] a broken rule is named, and said in words', async () => {
+  test('[ERR-8] a broken rule is named and described', async () => {
     const [agent, other] = [await tenant.agent(), await tenant.agent()]
     const interest = (id: string) =>
       service.call(`POST /v1/agents/${id}/interests`, {
@@ -223,7 +223,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[ERR-10] [IDEM-7] an unexpected failure is 500 without internals, and the same request may be tried again', async () => {
+  test('[ERR-10] [IDEM-7] an unexpected failure is 500 without internals, and the request may be retried', async () => {
     const create: CallOptions = {
       token: tenant.admin,
       body: { ...AGENT, name: 'After the failure' },
@@ -239,7 +239,7 @@ onBothEngines((engine) => {
     assert.equal(retried.headers.get('idempotent-replayed'), null)
   })
 
-  test('[ERR-11] [HTTP-28] [HTTP-24] a node that drains finishes what it took and refuses the rest with 503', async () => {
+  test('[ERR-11] [HTTP-28] [HTTP-24] a draining node finishes requests in hand and refuses others: 503', async () => {
     const node = await startService(engine)
     try {
       const { admin } = await node.tenant()
@@ -249,7 +249,7 @@ onBothEngines((engine) => {
         `POST /v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${admin}\r\ncontent-type: application/json\r\n`,
       )
       taken.write(`content-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`)
-      // It is in hand as soon as it is counted beside the request that asks.
+      // The request is in hand once it is counted besides the request for the metrics.
       while (!/sensorium_http_in_flight 2/.test((await node.call('GET /metrics')).text));
       const closing = node.app.close()
       for (const request of ['GET /v1/agents', 'GET /readyz', 'POST /v1/agents']) {
@@ -271,7 +271,7 @@ onBothEngines((engine) => {
   })
 
   if (engine.name === 'postgres') {
-    test('[ERR-11] [HTTP-28] [HTTP-24] a lost store answers 503, keeps nothing, and is used again when it is back', async () => {
+    test('[ERR-11] [HTTP-28] [HTTP-24] a lost store means 503, and it is used again when it is back', async () => {
       const node = await startService(engine)
       const database = new URL(node.env['DATABASE_URL']!).pathname.slice(1)
       const server = new pg.Client(POSTGRES_URL)

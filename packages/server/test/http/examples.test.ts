@@ -1,4 +1,4 @@
-// An error tells what would have been right. Whatever a schema of the contract says there must be true.
+// Errors give an example of a valid value. Every example in the schemas of the contract must be valid.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_CLIENT_TYPES, operations, type Operation, type TSchema } from '@sensorium/contract'
@@ -10,10 +10,10 @@ interface Shape {
   items?: Shape
 }
 
-// A compiler of its own for each: it takes a name of a schema once.
+// A new compiler for each, because it accepts each schema name only once.
 const check = (schema: Shape): Check => makeCompileCheck([...DEFAULT_CLIENT_TYPES, 'other'])(schema as TSchema)
 
-/** The schema and every one inside it, with its path. */
+/** The schema and every schema inside it, with its path. */
 function* inside(schema: Shape, path: string): Generator<[string, Shape]> {
   yield [path, schema]
   for (const [name, property] of Object.entries(schema.properties ?? {})) yield* inside(property, `${path}.${name}`)
@@ -26,7 +26,7 @@ for (const operation of Object.values(operations) as Operation[]) {
     ['query', operation.query],
   ] as const) {
     if (!schema) continue
-    test(`[HTTP-19] ${operation.id}: every example of the ${part} passes, and is explained in words`, () => {
+    test(`[HTTP-19] ${operation.id}: every example of the ${part} passes, and is described in words`, () => {
       for (const [path, shape] of inside(schema as Shape, part)) {
         const example = exampleOf(shape)
         assert.equal(check(shape)(example), null, `${path}: ${JSON.stringify(example)}`)

@@ -1,4 +1,4 @@
-// In what order requests are begun when there are more than one turn of the event loop can take.
+// The order in which requests are begun when there are more than one turn of the event loop can take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -10,7 +10,7 @@ interface Request extends Startable {
   name: string
 }
 
-/** Each request that is begun takes a millisecond of a clock that nothing else moves, or another time. */
+/** Beginning a request takes `takesMs` on a clock that nothing else moves. */
 function doorway(takesMs = 1) {
   const places = makePlaces()
   const begun: string[] = []
@@ -35,7 +35,7 @@ function doorway(takesMs = 1) {
   }
 }
 
-test('[SAFE-30] requests that come alone are begun in the turn in which they come', async () => {
+test('[SAFE-30] requests that come one at a time are begun in the turn in which they come', async () => {
   const { begun, start, ofAgent } = doorway()
   for (let i = 0; i < 5; i++) {
     start(ofAgent('t', 'a'))
@@ -44,7 +44,7 @@ test('[SAFE-30] requests that come alone are begun in the turn in which they com
   }
 })
 
-test('[SAFE-30] behind five hundred of one agent, others wait for one of them each', async () => {
+test('[SAFE-30] behind five hundred requests of one agent, others wait for one of them each', async () => {
   const { begun, start, ofAgent, ofAddress, emptied } = doorway()
   for (let i = 0; i < 500; i++) start(ofAgent('loud', 'a'))
   const before = begun.length
@@ -57,12 +57,12 @@ test('[SAFE-30] behind five hundred of one agent, others wait for one of them ea
   const place = (name: string): number => begun.indexOf(name) - before
   assert.ok(place('quiet b') < 4, `the neighbour is number ${place('quiet b')}`)
   assert.ok(place('192.0.2.2') < 4, `the other address is number ${place('192.0.2.2')}`)
-  // In its tenant it is the second of two, and that tenant one of four.
+  // The agent is the second of two in its tenant, and its tenant is one of four callers.
   assert.ok(place('loud c') < 8, `the colleague is number ${place('loud c')}`)
   assert.equal(begun.length, 603)
 })
 
-test('[SAFE-30] where somebody else has called of late, a turn begins half as many', async () => {
+test('[SAFE-30] when another caller was active lately, a turn begins half as many requests', async () => {
   const alone = doorway()
   for (let i = 0; i < 10; i++) alone.start(alone.ofAgent('loud', 'a'))
   assert.equal(alone.begun.length, 2)
@@ -74,14 +74,14 @@ test('[SAFE-30] where somebody else has called of late, a turn begins half as ma
   await emptied(11)
 })
 
-/** Somebody has asked for most of the last requests, and somebody else for the others. */
+/** A state in which one caller sent most of the last requests, and another caller the rest. */
 async function flooded(takesMs: number) {
   const door = doorway(takesMs)
   const { begun, start, ofAgent, emptied } = door
   for (let i = 0; i < 256; i++) start(i % 16 === 0 ? ofAgent('quiet', 'b') : ofAgent('loud', 'a'))
   await emptied(256)
   await nextTurn()
-  /** How many of `count` are begun as they come. */
+  /** Returns how many of `count` requests are begun as they come. */
   const inOneTurn = (count: number): number => {
     const before = begun.length
     for (let i = 0; i < count; i++) start(ofAgent('loud', 'a'))
@@ -90,7 +90,7 @@ async function flooded(takesMs: number) {
   return { ...door, inOneTurn }
 }
 
-test('[SAFE-53] where one of them floods, a turn begins half as many again', async () => {
+test('[SAFE-53] when one of the callers floods, a turn begins half as many once more', async () => {
   const { begun, start, ofAgent, emptied } = doorway(1 / 4)
   start(ofAgent('quiet', 'b'))
   await nextTurn()
@@ -102,7 +102,7 @@ test('[SAFE-53] where one of them floods, a turn begins half as many again', asy
   await over(266)
 })
 
-test('[SAFE-53] of who floods four are begun in a turn, however quickly that is done', async () => {
+test('[SAFE-53] four requests of a flooding caller are begun in a turn, however fast they are', async () => {
   const { begun, inOneTurn } = await flooded(0)
   assert.equal(inOneTurn(100), 4)
   for (let turns = 1; turns <= 24; turns++) {
@@ -111,20 +111,20 @@ test('[SAFE-53] of who floods four are begun in a turn, however quickly that is 
   }
 })
 
-test('[SAFE-53] who does not flood is begun as it comes, past those of the flood that wait', async () => {
+test('[SAFE-53] requests of another caller are begun as they come, ahead of the waiting flood', async () => {
   const { begun, start, ofAgent, inOneTurn, emptied } = await flooded(1 / 8)
   inOneTurn(100)
   const before = begun.length
   start(ofAgent('quiet', 'b'))
   assert.equal(begun.length, before + 1)
   assert.equal(begun.at(-1), 'quiet b')
-  // Not however many they are: what others may take of a turn holds for all of them, and then they wait in turn.
+  // There is a limit: the share of a turn that such callers may take holds for all of them together; the rest wait.
   for (let i = 0; i < 20; i++) start(ofAgent('quiet', 'b'))
   assert.ok(begun.length - before < 8, `${begun.length - before} were begun`)
   await emptied(256 + 100 + 21)
 })
 
-test('[SAFE-30] one whose client has gone is not begun, and holds nobody up', async () => {
+test('[SAFE-30] a request whose client has disconnected is not begun, and delays no others', async () => {
   const { begun, start, ofAgent, emptied } = doorway()
   const requests = Array.from({ length: 50 }, (_, i) => ofAgent('t', `a${i}`))
   for (const request of requests) start(request)

@@ -1,4 +1,4 @@
-// Places of requests whose caller becomes known when they are over.
+// Places of requests whose caller is identified only after they are over.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange } from '../../src/http/exchange.ts'
@@ -15,7 +15,7 @@ const tools = {
 const arrived = (): Exchange =>
   ({ path: '/v1/agents', bearer: 'a token', isCounted: true, place: null, room: null, principal: null }) as Exchange
 
-test('[SAFE-1] a socket that goes while its caller is looked up leaves no place taken, and gives none back twice', () => {
+test('[SAFE-1] a socket that closes while its caller is identified gives its place back exactly once', () => {
   const inHand = makeInHand(tools)
   const agent = { ...NOBODY, tenantId: 'ten_1', id: 'agt_1' }
   const known = (exchange: Exchange): void => {
@@ -29,13 +29,13 @@ test('[SAFE-1] a socket that goes while its caller is looked up leaves no place 
     known(gone)
   }
   assert.equal(inHand.count(), 0)
-  // The agent has all of its places.
+  // All places of the agent are free.
   for (let i = 0; i < 1_000; i++) {
     const exchange = arrived()
     inHand.take(exchange)
     known(exchange)
   }
-  // So has the address, and no more than those.
+  // So are all places of the address, and no more than those.
   for (let i = 0; i < 512; i++) inHand.take(arrived())
   assert.throws(() => inHand.take(arrived()), { code: 'rate_limited' })
 })

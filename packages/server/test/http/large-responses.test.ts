@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { largeResponses } from '../../src/http/large-responses.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 
-test('[SAFE-15] of large responses that nobody reads an agent has 2 under way, a tenant 4 and the node 16', async () => {
+test('[SAFE-15] at most 2 large responses of an agent are under way, 4 of a tenant and 16 of the node', async () => {
   const sendInTurn = largeResponses()
   const underWay: { tenant: string; agent: string; done: () => void }[] = []
   let finished = 0
@@ -28,7 +28,7 @@ test('[SAFE-15] of large responses that nobody reads an agent has 2 under way, a
   assert.equal(of('two'), 3)
   assert.equal(underWay.length, 16)
 
-  // All of them come in the end.
+  // All of them are sent in the end.
   while (underWay.length > 0) {
     underWay.shift()!.done()
     await nextTurn()

@@ -1,4 +1,4 @@
-// A part of the service under a path of its own.
+// A mount: a part of the service under its own path.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeApp } from '../../src/app.ts'

@@ -1,4 +1,4 @@
-// The addresses beside the API: health, metrics, the OpenAPI document and the reference.
+// The pages beside the API: health, metrics, the OpenAPI document and the reference.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
@@ -38,8 +38,8 @@ onBothEngines((engine) => {
   })
 
   test('[HTTP-25] metrics are in the text format of Prometheus, and count what happens', async () => {
-    // The second of two looks right after each other: between them nothing was measured of the event loop, and a mean
-    // of nothing is NaN.
+    // The second of two requests in quick succession: the event loop was not measured between them, and the mean of no
+    // samples is NaN.
     await service.call('GET /metrics')
     const reply = await service.call('GET /metrics')
     assert.match(reply.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
@@ -63,7 +63,7 @@ onBothEngines((engine) => {
     assert.equal(await counted(), before + 3)
   })
 
-  test('[HTTP-25] metrics are named as their type: counters end in _total, and nothing else does', async () => {
+  test('[HTTP-25] metrics are named by their type: counters end in _total, and nothing else does', async () => {
     const { text } = await service.call('GET /metrics')
     const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({ name: name!, type }))
     assert.ok(types.length > 20)
@@ -83,7 +83,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[HTTP-26] the OpenAPI document is of version 1.0.0 and has every operation with its answers', async () => {
+  test('[HTTP-26] the OpenAPI document is of version 1.0.0 and has every operation with its responses', async () => {
     const reply = await service.call<Document>('GET /openapi.json')
     assert.match(reply.headers.get('content-type') ?? '', /^application\/json/)
     assert.match(reply.body.openapi, /^3\.1\./)

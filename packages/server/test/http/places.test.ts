@@ -1,4 +1,4 @@
-// Who may have how many requests in hand: at the limits themselves.
+// How many requests each caller may have in hand, tested at the limits.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makePlaces, type Place } from '../../src/http/places.ts'
@@ -7,7 +7,7 @@ import { NOBODY } from '../../src/operations/call.ts'
 
 const of = (tenantId: string, id: string) => ({ ...NOBODY, tenantId, id })
 
-/** As many as it gets, and the refusal of the one after. */
+/** Takes places until one is refused. Returns the places and the refusal. */
 function fill(take: () => Place, most = 20_000): { places: Place[]; refusal: Failure } {
   const places: Place[] = []
   for (;;) {
@@ -20,7 +20,7 @@ function fill(take: () => Place, most = 20_000): { places: Place[]; refusal: Fai
   }
 }
 
-test('[SAFE-3] an agent has 1,000 places, its tenant 5,000, and a neighbour finds its own free', () => {
+test('[SAFE-3] an agent has 1,000 places, its tenant 5,000, and those of other tenants stay free', () => {
   const places = makePlaces()
   const taken: Place[] = []
   for (let agent = 0; agent < 5; agent++) {
@@ -35,25 +35,25 @@ test('[SAFE-3] an agent has 1,000 places, its tenant 5,000, and a neighbour find
   const sixth = fill(() => places.ofPrincipal(null, of('loud', 'agent-6')))
   assert.deepEqual([sixth.places.length, sixth.refusal.details['limit']], [0, 5_000])
   assert.equal(fill(() => places.ofPrincipal(null, of('quiet', 'agent'))).places.length, 1_000)
-  // One that is given back is there for the next, and only one.
+  // A place that is given back is free for the next caller, and only once.
   places.giveBack(taken.pop()!)
   assert.equal(fill(() => places.ofPrincipal(null, of('loud', 'agent-6'))).places.length, 1)
 })
 
-test('[SAFE-3] an address has 512 places, and who turns out to be somebody gives its place back', () => {
+test('[SAFE-3] an address has 512 places, and a caller that is identified gives its place back', () => {
   const places = makePlaces()
   const { places: strangers, refusal } = fill(() => places.ofAddress('203.0.113.9'))
   assert.deepEqual([strangers.length, refusal.details['limit']], [512, 512])
   assert.equal(fill(() => places.ofAddress('203.0.113.10')).places.length, 512)
   places.ofPrincipal(strangers[0]!, of('t', 'a'))
   assert.equal(fill(() => places.ofAddress('203.0.113.9')).places.length, 1)
-  // Also where the agent has none left: the place of the address is free again either way.
+  // Even if the agent has no place left, the place of the address is free again.
   fill(() => places.ofPrincipal(null, of('t', 'a')))
   assert.throws(() => places.ofPrincipal(strangers[1]!, of('t', 'a')))
   assert.equal(fill(() => places.ofAddress('203.0.113.9')).places.length, 1)
 })
 
-test('[SAFE-3] [SAFE-4] the node has 10,000, and then health is still answered', () => {
+test('[SAFE-3] [SAFE-4] the node has 10,000 places, and beyond them health is still answered', () => {
   const places = makePlaces()
   for (const tenant of ['a', 'b'])
     for (let agent = 0; agent < 5; agent++) fill(() => places.ofPrincipal(null, of(tenant, `agent-${agent}`)))

@@ -1,4 +1,4 @@
-// Whoever pipelines is read in turns: real sockets, and turns of the event loop counted.
+// Pipelining clients are read in turns: with real sockets, counting turns of the event loop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
@@ -6,7 +6,7 @@ import net, { type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { makeReadingTurns } from '../../src/http/reading-turns.ts'
 
-/** Keeps, for each turn, the sockets that were read in it, and which addresses had sockets that rested. */
+/** A server that records which sockets were read in each turn, and which addresses had sockets that rested. */
 async function server(now?: () => number, take: (request: IncomingMessage) => unknown = () => {}) {
   const turns: Set<Socket>[] = []
   /** How many requests each turn had. */
@@ -54,9 +54,9 @@ async function server(now?: () => number, take: (request: IncomingMessage) => un
     sockets,
     resting,
     port: (listening.address() as AddressInfo).port,
-    /** Resolves with the request that is the `n`th of all. */
+    /** Resolves when `n` requests have come in total. */
     count,
-    /** Sends requests, and waits until all have come. */
+    /** Sends requests and waits until all have come. */
     async ask(socket: Socket, requests = 1): Promise<void> {
       const answered = count(read.length + requests)
       socket.write(REQUEST.repeat(requests))
@@ -81,7 +81,7 @@ test('[SAFE-31] forty sockets that pipeline are read one in a turn, and all of t
   const all = count(40 * 100)
   for (const socket of loud) socket.write(REQUEST.repeat(100))
   await all
-  // Once it is known that they pipeline: one in each turn, and one more whose response lets Node read on.
+  // Once they are known to pipeline: one socket in each turn, and one more whose response lets Node read on.
   const most = Math.max(...turns.slice(1).map((sockets) => sockets.size))
   assert.ok(most <= 2, `${most} sockets were read in one turn`)
 })
@@ -97,13 +97,13 @@ test('[SAFE-31] sockets of another address are not made to wait', async () => {
   assert.deepEqual([...resting], ['127.0.0.2'])
 })
 
-test('[SAFE-31] who pipelines rests for four times as long where others are, and who does not is read meanwhile', async () => {
-  // A request takes ten seconds of this clock, and nothing else takes any.
+test('[SAFE-31] beside others a pipelining socket rests four times as long as it took; others are read', async () => {
+  // On this clock a request takes ten seconds, and nothing else takes any time.
   const { port, read, ask } = await server(() => read.length * 10_000)
   const [other, quiet] = [await connect(port, '127.0.0.3'), await connect(port, '127.0.0.2')]
   await ask(quiet)
   await ask(await connect(port, '127.0.0.2'), 100)
-  // That took a thousand seconds, and so the next one rests while four hundred requests of others are read.
+  // That took a thousand seconds, so the next one rests while four hundred requests of others are read.
   const second = await connect(port, '127.0.0.2')
   second.write(REQUEST.repeat(100))
   const before = read.length
@@ -118,7 +118,7 @@ test('[SAFE-31] a slice with few requests that leaves some behind is followed by
   const { port, read, count } = await server(() => read.length * 100)
   const long = `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100)}\r\n\r\n`
   const ofSlice = Math.floor(1_024 / long.length)
-  // Alone it is known to pipeline, and does not rest.
+  // While it is alone it is known to pipeline, but does not rest.
   let answered = count(100)
   ;(await connect(port, '127.0.0.2')).write(REQUEST.repeat(100))
   await answered
@@ -135,7 +135,7 @@ test('[SAFE-31] a slice with few requests that leaves some behind is followed by
   assert.equal(read.length - before, 3 * ofSlice, 'the next slice was read')
 })
 
-test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a turn, and all are answered', async () => {
+test('[SAFE-31] of two hundred sockets that send at once 64 are read in a turn, then sixteen per turn', async () => {
   const { port, turns, count } = await server()
   await connect(port, '127.0.0.3')
   const many = await Promise.all(Array.from({ length: 200 }, () => connect(port, '127.0.0.2')))
@@ -148,7 +148,7 @@ test('[SAFE-31] of two hundred sockets that ask at once sixteen are read in a tu
   if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 17, `then ${sizes.slice(rested + 1)}`)
 })
 
-test('[SAFE-53] of an address that floods sixteen are read in a turn, then eight, and all are answered', async () => {
+test('[SAFE-53] of a flooding address sixteen sockets are read in a turn, then eight per turn', async () => {
   const { port, turns, count, ask } = await server()
   const other = await connect(port, '127.0.0.3')
   const many = await Promise.all(Array.from({ length: 50 }, () => connect(port, '127.0.0.2')))
@@ -164,13 +164,13 @@ test('[SAFE-53] of an address that floods sixteen are read in a turn, then eight
   if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 9, `then ${sizes.slice(rested + 1)}`)
 })
 
-test('[SAFE-53] who is found to flood in the middle of a turn rests at once', async () => {
+test('[SAFE-53] an address that is found to flood in the middle of a turn rests at once', async () => {
   const { port, turns, count, ask } = await server()
   const other = await connect(port, '127.0.0.3')
   const many = await Promise.all(Array.from({ length: 200 }, () => connect(port, '127.0.0.2')))
   for (let i = 0; i < 16; i++) await ask(other)
   for (let i = 16; i < 216; i++) await ask(many[i - 16]!)
-  // The fortieth of them is the one that shows it, when more than sixteen of the turn were read already.
+  // The fortieth request reveals the flood, when more than sixteen were already read in the turn.
   const before = turns.length
   const all = count(216 + 200)
   for (const socket of many) socket.write(REQUEST)
@@ -179,10 +179,10 @@ test('[SAFE-53] who is found to flood in the middle of a turn rests at once', as
   assert.ok(Math.max(...sizes) <= 41, `${sizes}`)
 })
 
-/** A kibibyte of them; a turn as it is counted here may hold the end of one and the beginning of the next. */
+/** Requests in a kibibyte. A turn as counted here may hold the end of one slice and the beginning of the next. */
 const OF_A_SLICE = Math.ceil(1_024 / REQUEST.length)
 
-test('[SAFE-50] what an address that pipelined sends next is parsed a kibibyte in a turn, all of it and in order', async () => {
+test('[SAFE-50] input of an address that has pipelined is parsed a kibibyte per turn, all in order', async () => {
   const { port, read, count, counts } = await server()
   const first = await connect(port, '127.0.0.2')
   let all = count(100)
@@ -199,7 +199,7 @@ test('[SAFE-50] what an address that pipelined sends next is parsed a kibibyte i
   }
 })
 
-test('[SAFE-50] a long body behind pipelined requests arrives whole, and so does what comes after it', async () => {
+test('[SAFE-50] a long body behind pipelined requests arrives complete, and so do the requests after it', async () => {
   const bodies: string[] = []
   const { port, count } = await server(undefined, async (request) => {
     let text = ''
@@ -222,7 +222,7 @@ test('[SAFE-50] a long body behind pipelined requests arrives whole, and so does
   )
 })
 
-test('[SAFE-50] who sends requests one by one is read by Node alone, also beside somebody who pipelines', async () => {
+test('[SAFE-50] a client that does not pipeline is read by Node alone, also beside one that does', async () => {
   const { port, sockets, ask } = await server()
   const quiet = await connect(port, '127.0.0.2')
   await ask(quiet, 1)
@@ -232,7 +232,7 @@ test('[SAFE-50] who sends requests one by one is read by Node alone, also beside
   assert.deepEqual([...sockets][0]!.listeners('data'), [parses])
 })
 
-test('[SAFE-36] an address has 24,576 connections and no more, and gets room as they close', () => {
+test('[SAFE-36] an address may have 24,576 connections, and gets room as they close', () => {
   const reading = makeReadingTurns()
   const socket = (remoteAddress: string): Socket => ({ remoteAddress }) as Socket
   const open = Array.from({ length: 24_576 }, () => socket('192.0.2.1'))
@@ -245,7 +245,7 @@ test('[SAFE-36] an address has 24,576 connections and no more, and gets room as 
   assert.equal(reading.opened(socket('192.0.2.1')), true)
 })
 
-test('[SAFE-40] while a socket brings a body in crumbs, the others of its address rest', () => {
+test('[SAFE-40] while a socket sends a body in tiny pieces, the others of its address rest', () => {
   const reading = makeReadingTurns()
   const paused: unknown[] = []
   const socket = (remoteAddress: string): Socket => {

@@ -60,7 +60,7 @@ onBothEngines((engine) => {
     assert.equal((await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, options)).status, 204)
   })
 
-  test('[HTTP-8] a body that is not JSON in UTF-8, or none, is 400 for the field body', async () => {
+  test('[HTTP-8] a body that is missing or not JSON in UTF-8 is 400 for the field body', async () => {
     const broken = [
       '',
       ' ',
@@ -118,7 +118,7 @@ onBothEngines((engine) => {
     chunked.socket.destroy()
   })
 
-  test('[HTTP-12] a field nobody knows is ignored and not stored', async () => {
+  test('[HTTP-12] an unknown field is ignored and not stored', async () => {
     const { status, body } = await post({
       body: { ...AGENT, colour: 'red', status: 'inactive', id: NO_AGENT, tenant_id: 'ten_x', __proto__: null },
     })

@@ -1,4 +1,4 @@
-// What holds for every request, whatever it asks for.
+// What holds for every request of any operation.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -30,7 +30,7 @@ onBothEngines((engine) => {
   const post = (options: CallOptions) =>
     service.call('POST /v1/agents', { token: tenant.admin, headers: json, ...options })
 
-  /** One request for every kind of answer there is. */
+  /** One request for every kind of response. */
   const everywhere: [request: string, status: number, options: () => CallOptions][] = [
     ['GET /healthz', 200, () => ({})],
     ['GET /readyz', 200, () => ({})],
@@ -90,7 +90,7 @@ onBothEngines((engine) => {
     assert.notEqual(await sent(''), await sent(''))
   })
 
-  test('[HTTP-1] [HTTP-3] even what is not HTTP is answered in the envelope', async () => {
+  test('[HTTP-1] [HTTP-3] even bytes that are not HTTP are answered in the envelope', async () => {
     const connection = await rawConnection(service.url)
     connection.write('THIS IS NOT HTTP\r\n\r\n')
     const { status, headers, body } = await connection.reply()
@@ -100,7 +100,7 @@ onBothEngines((engine) => {
     connection.socket.destroy()
   })
 
-  test('[HTTP-6] an unknown path is 404 and names itself', async () => {
+  test('[HTTP-6] an unknown path is 404, and the error names it', async () => {
     for (const path of [
       '/v1',
       '/v1/nothing',
@@ -114,7 +114,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[HTTP-23] nobody registers a webhook over the API', async () => {
+  test('[HTTP-23] no caller can register a webhook over the API', async () => {
     assertError(await service.call('POST /v1/ingest/webhooks', { token: tenant.admin, body: {} }), 'not_found', {
       resource_type: 'path',
     })
@@ -140,7 +140,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[HTTP-13] a path id that is malformed answers as an unknown one does', async () => {
+  test('[HTTP-13] a malformed id in the path is answered like an unknown one', async () => {
     const malformed = [
       'x',
       '%00',

@@ -1,4 +1,4 @@
-// Large responses, and readers that do not read.
+// Large responses, and clients that do not read them.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
 
 const EVENTS = 14
-/** More than the kernel's buffers hold between two sockets that nobody reads. */
+/** More than the kernel buffers between two sockets while the response is not read. */
 const DATA = 'ü🚀x'.repeat(110_000)
 
 onBothEngines((engine) => {
@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     await service.clock.advance(31_000)
   })
 
-  test('[SAFE-9] what is pipelined behind a response that nobody reads is not begun, and begun when it is', async () => {
+  test('[SAFE-9] requests pipelined behind an unread response are begun only when it is read', async () => {
     const connection = await rawConnection(service.url)
     connection.socket.pause()
     const publishes = Array.from({ length: 20 }, (_, i) => {
@@ -69,7 +69,7 @@ onBothEngines((engine) => {
     await service.clock.advance(31_000)
   })
 
-  test('[SAFE-7] a response of which nothing is taken for 30 seconds is dropped', async () => {
+  test('[SAFE-7] a response of which nothing is read for 30 seconds is dropped', async () => {
     const connection = await rawConnection(service.url)
     connection.socket.pause()
     connection.write(poll())
@@ -78,14 +78,14 @@ onBothEngines((engine) => {
       Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
     await service.clock.advance(20_000)
     assert.equal(await inHand(), 2)
-    // Its seconds are counted from when it is stuck, which on PostgreSQL may be after it was leased.
+    // The seconds count from when the response is stuck, which on PostgreSQL may be after the deliveries were leased.
     while ((await inHand()) > 1) await service.clock.advance(1_000)
     connection.socket.resume()
     await connection.closed
   })
 })
 
-test('[SAFE-8] a piece is asked for when those before it were taken, and the rest never when the reader goes', async (t) => {
+test('[SAFE-8] a piece is requested once those before it were read, and none after a disconnect', async (t) => {
   let asked = 0
   let ended = false
   async function* pieces(): AsyncGenerator<string> {
@@ -104,7 +104,7 @@ test('[SAFE-8] a piece is asked for when those before it were taken, and the res
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   socket.pause()
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  // It stops by itself: as much as the kernel holds, and no more.
+  // It stops by itself when the kernel's buffers are full.
   for (let quiet = 0, before = -1; quiet < 500; quiet = asked === before ? quiet + 1 : 0) {
     before = asked
     await new Promise(setImmediate)

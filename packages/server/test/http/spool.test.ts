@@ -1,4 +1,4 @@
-// A body that is kept in a file while it arrives.
+// Request bodies that are kept in a file while they arrive.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
@@ -11,7 +11,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-test('[KEP-8] where no file can be made the import is refused with 503, and taken later', async () => {
+test('[KEP-8] while no file can be created an import is refused with 503, and accepted later', async () => {
   const { token } = await (await service.tenant()).agent({ scopes: ['memory:write'] })
   const line = { type: 'semantic', scope: 'agent', title: 'kept', content: 'in a file' }
   const request = { token, headers: { 'content-type': 'application/x-ndjson' }, raw: JSON.stringify(line) }

@@ -1,9 +1,9 @@
-// Requests that the tests of HTTP make over and over: agents of any size, and one that is not there.
+// Requests that the HTTP tests share: agents of any size, and one that does not exist.
 export const MIB = 1_048_576
 export const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 export const NO_AGENT = 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'
 
-/** A body that is a valid agent and exactly so many bytes long. */
+/** A body that is a valid agent and exactly `bytes` bytes long. */
 export const agentOf = (bytes: number): string => {
   const json = JSON.stringify(AGENT)
   return json.slice(0, -1) + ' '.repeat(bytes - json.length) + '}'

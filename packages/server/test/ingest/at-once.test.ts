@@ -1,4 +1,4 @@
-// Webhooks and connectors that two change at once.
+// Concurrent changes of webhooks and connectors.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeMetrics } from '../../src/http/metrics.ts'
@@ -25,7 +25,7 @@ onBothEngines((engine) => {
     before(async () => {
       service = await startService(engine)
       const { clock, secrets } = service
-      // Nobody is told: the service itself does not run what is tested here.
+      // Nothing is announced, so that the service itself does not act on what is tested here.
       tools = { makeId: idMaker(clock.now), secrets, announce: () => {}, now: clock.now }
     })
     after(() => service.stop())
@@ -33,7 +33,7 @@ onBothEngines((engine) => {
       tenant = await service.tenant()
     })
 
-    /** The response to a webhook that is asked for while another is made and not committed. */
+    /** Returns the response to a webhook that is requested while another one is created but not committed. */
     async function besideWebhook(secret?: string): Promise<Reply> {
       const wanted = { tenant: tenant.slug, source: 'shop', ...(secret ? { signing_secret: secret } : {}) }
       let responding!: Promise<Reply>
@@ -45,11 +45,11 @@ onBothEngines((engine) => {
       return responding
     }
 
-    test('[RACE-8] two webhooks that are made at once do not share a secret', async () => {
+    test('[RACE-8] two webhooks that are created concurrently do not share a secret', async () => {
       assertError(await besideWebhook(`whsec_${'s'.repeat(32)}`), 'conflict')
     })
 
-    test('[RACE-8] two webhooks that are made at once do not pass the most that a tenant has', async () => {
+    test('[RACE-8] two webhooks that are created concurrently do not exceed the limit of a tenant', async () => {
       for (let i = 0; i < 31; i++) await operatorCalls(service).webhook({ tenant: tenant.slug, source: 'shop' })
       assertError(await besideWebhook(), 'business_rule_violation', { rule: 'too_many_webhooks' })
     })

@@ -1,4 +1,4 @@
-// The command line does with webhooks and connectors what the operator's HTTP API does, beside the service.
+// Webhooks and connectors by the command line, which does the same as the operator's HTTP API, beside the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -14,7 +14,7 @@ onBothEngines((engine) => {
   let tenant: TestTenant
   let calls: ReturnType<typeof operatorCalls>
   before(async () => {
-    // The command line runs in the time of the machine.
+    // The command line uses the machine's clock.
     service = await startService(engine, {}, fakeClock(Date.now()))
     calls = operatorCalls(service)
     tenant = await service.tenant()
@@ -56,7 +56,7 @@ onBothEngines((engine) => {
     assert.equal((await json('webhook', 'delete', body.webhook.id)).body.error.code, 'not_found')
   })
 
-  test('[OPS-9] --preset names the source; a person is shown the secret once', async () => {
+  test('[OPS-9] --preset names the source; without --json the secret is printed once', async () => {
     const { code, stdout } = await run('webhook', 'create', '--tenant', tenant.slug, '--preset', 'github')
     assert.equal(code, 0)
     assert.match(stdout, /github posts to .*\/ingest\/w\/.*\n.*whsec_[A-Za-z0-9]{32}\n$/)
@@ -90,7 +90,7 @@ onBothEngines((engine) => {
     assert.equal((await json('connector', 'list', '--tenant', tenant.slug)).body.total, 0)
   })
 
-  test('[OPS-9] [OPS-7] what HTTP refuses is refused the same, and no password is repeated', async () => {
+  test('[OPS-9] [OPS-7] what HTTP refuses is refused too, and no password is repeated', async () => {
     const refused: [string[], string, object][] = [
       [
         ['webhook', 'create', '--tenant', tenant.slug, '--source', 'x', '--data', 'body.'],

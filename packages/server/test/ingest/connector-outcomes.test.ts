@@ -1,4 +1,4 @@
-// What a broker is told of messages whose fate is decided in the same turn, over a real socket.
+// Outcomes that a broker gets for messages that are settled in the same turn, over a real socket.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Publish } from '../../src/events/publish.ts'
@@ -12,7 +12,7 @@ import { fakeClock } from '../support/fake-clock.ts'
 const OUTCOMES = ['accepted', 'released', 'rejected'] as const
 type Fate = (typeof OUTCOMES)[number]
 
-/** The store's word on each message, all of it in the turn in which the last of them has come. */
+/** A publish that decides each message's outcome, all in the turn in which the last message has come. */
 function decidedTogether(fates: readonly Fate[]): Publish {
   const together = Promise.withResolvers<void>()
   let come = 0
@@ -32,7 +32,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const three = OUTCOMES.flatMap((one) => OUTCOMES.flatMap((two) => OUTCOMES.map((last): Fate[] => [one, two, last])))
 for (const fates of three) {
-  test(`[AMQP-2] each message is told its own fate: ${fates.join(', ')}`, { timeout: 60_000 }, async (t) => {
+  test(`[AMQP-2] each message gets its own outcome: ${fates.join(', ')}`, { timeout: 60_000 }, async (t) => {
     const peer = await startPeer()
     t.after(() => peer.close())
     peer.offer(fates.map((_, id) => ({ entity: 'order', action: 'made', id })))

@@ -1,4 +1,4 @@
-// Connectors without a broker's own ways: credit, leases, and who may receive when.
+// Connectors against a simple AMQP peer: credit, leases, and which node may receive when.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import rhea from 'rhea'
@@ -24,7 +24,7 @@ import { operatorCalls } from './tools.ts'
 
 let testsOver = 0
 
-/** The deadline is the test's own: one that is over looks no more. */
+/** Waits without a deadline of its own: once its test is over it stops looking. */
 async function until(look: () => boolean | Promise<boolean>): Promise<void> {
   const before = testsOver
   await turnsUntil(() => {
@@ -55,7 +55,7 @@ onBothEngines((engine) => {
   const stored = async (): Promise<number> =>
     (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n
 
-  test('[AMQP-1] never more unsettled, and never more asked for, than the credit', { timeout: 180_000 }, async () => {
+  test('[AMQP-1] messages unsettled and messages requested never exceed the credit', { timeout: 180_000 }, async () => {
     const { id } = await calls.connector({ tenant: tenant.slug, source: 'erp', url: peer.url, address: 'q', credit: 7 })
     const bodies = Array.from({ length: 500 }, (_, i) => ({ entity: 'order', action: 'made', id: i }))
     peer.offer(bodies)
@@ -74,7 +74,7 @@ onBothEngines((engine) => {
     await until(() => peer.receivers() === 0)
   })
 
-  test('[ING-8] hostile messages are rejected one by one; the connector goes on and their neighbours are stored', {
+  test('[ING-8] hostile messages are rejected one by one; the connector goes on and the others are stored', {
     timeout: 180_000,
   }, async () => {
     const before = { ...peer.settled(), stored: await stored() }
@@ -104,7 +104,7 @@ onBothEngines((engine) => {
     await until(() => peer.receivers() === 0)
   })
 
-  test('[ING-11] a CloudEvent whose id belongs to another source is rejected; its own and those of nobody pass', {
+  test('[ING-11] a CloudEvent with an id of another source is rejected; its own and unreserved ids pass', {
     timeout: 180_000,
   }, async () => {
     const before = peer.settled()
@@ -127,7 +127,7 @@ onBothEngines((engine) => {
     await until(() => peer.receivers() === 0)
   })
 
-  /** Nodes that are looked after by hand: each its own connection to one new store, all one clock. */
+  /** Nodes that the test runs by hand: each with its own connection to one new store, all with one clock. */
   async function nodes(t: TestContext, count: number) {
     const { env, drop } = await engine.fresh()
     const clock = fakeClock()
@@ -165,7 +165,7 @@ onBothEngines((engine) => {
       await createTenant(tx, tools, 'acme')
       return createConnector(tx, tools, { tenant: 'acme', source: 'erp', url: peer.url, address: 'q' })
     })
-    // Only now: a node that heard of the connector by its announcement would look when the test does not ask it to.
+    // Only now, because a node that hears the connector's announcement would act before the test tells it to.
     for (let i = 0; i < count; i++) await add()
     const state = async () => stateOf((await findConnector(store, connector.id))!, clock.now())
     return { clock, supervisors: supervisors as [Supervisor, Supervisor], store, tools, id: connector.id, state, add }
@@ -185,7 +185,7 @@ onBothEngines((engine) => {
       const [owner, other] = runs(a) === 1 ? [a, b] : [b, a]
       assert.deepEqual([runs(owner), runs(other)], [1, 0], 'of two that look at once one gets it')
       await until(() => peer.receivers() === 1)
-      // The owner hears nothing of the store any more; only its own clock goes on.
+      // The owner no longer reaches the store; only its own clock goes on.
       await clock.advance(7_999)
       await owner.stopLapsed()
       await other.runOnce()
@@ -231,7 +231,7 @@ onBothEngines((engine) => {
       await until(() => peer.receivers() === 0)
     })
   } else {
-    test('[AMQP-7] with the embedded store a new process need not wait for the lease of the one that died', {
+    test('[AMQP-7] with the embedded store a new process does not wait for the lease of a dead one', {
       timeout: 180_000,
     }, async (t) => {
       const { store, add } = await nodes(t, 1)
@@ -250,7 +250,7 @@ onBothEngines((engine) => {
     })
   }
 
-  test('[OPS-8] paused and deleted connectors are noticed at the next look', { timeout: 180_000 }, async (t) => {
+  test('[OPS-8] paused and deleted connectors are noticed in the next round', { timeout: 180_000 }, async (t) => {
     const {
       supervisors: [a],
       store,

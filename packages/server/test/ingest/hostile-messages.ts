@@ -1,6 +1,6 @@
-// Messages that somebody made by hand, byte by byte, for whoever decodes them.
+// Hostile messages, made by hand byte by byte.
 
-/** A section and what it holds; 0x77 is a value, 0x74 the application's properties. */
+/** A section with its content; 0x77 is a value, 0x74 the application properties. */
 const section = (code: number, value: Buffer): Buffer => Buffer.concat([Buffer.from([0x00, 0x53, code]), value])
 
 const uint32 = (n: number): Buffer => {
@@ -19,7 +19,7 @@ const ARRAY = 0xf0
 const NULL = Buffer.from([0x40])
 
 function nested(depth: number): Buffer {
-  // From the inside out, written once: each list holds the one before it.
+  // Built from the inside out in one pass: each list contains the one before it.
   const heads: Buffer[] = []
   let size = 1
   for (let i = 0; i < depth; i++) {

@@ -1,4 +1,4 @@
-// How often an address may be refused at the webhooks' URLs, and how much a tenant may be sent.
+// How often an address may be refused at the webhook URLs, and how many events a tenant may be sent.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -30,7 +30,7 @@ onBothEngines((engine) => {
     const own = `${tenant.slug}/${shop.webhook.id}`
     assertError(await post(own, shop.signing_secret, { id: 'here too' }), 'rate_limited')
     assertError(await service.call('GET /v1/agents', { token: agent.token }), 'rate_limited')
-    // Another tenant has a limit of its own, and a wrong signature is told nothing of it.
+    // Another tenant has its own limit, and a request with a wrong signature learns nothing about it.
     const other = await service.tenant()
     const theirs = await operatorCalls(service).webhook({ tenant: other.slug, source: 'shop' })
     assert.equal((await post(other.slug, theirs.signing_secret, { id: 1 })).status, 202)
@@ -39,7 +39,7 @@ onBothEngines((engine) => {
     assert.equal((await post(tenant.slug, shop.signing_secret, { id: 'later' })).status, 202)
   })
 
-  test('[ING-9] after 300 refusals in a minute an address is told to wait, whatever it asks for', async () => {
+  test('[ING-9] after 300 refusals in a minute an address is told to wait at every webhook URL', async () => {
     const refusals = await Promise.all(
       Array.from({ length: 300 }, (_, i) => post(i % 2 ? tenant.slug : 'no-such-tenant', 'whsec_wrong', { id: i })),
     )
@@ -54,7 +54,7 @@ onBothEngines((engine) => {
       assertError(reply, 'rate_limited', { limit: 300, window_seconds: 60 })
       assert.ok(Number(reply.headers.get('retry-after')) > 0)
     }
-    // The tenant's address is closed to this client; a webhook's own is not, for who signs.
+    // The tenant's URL is closed to this client; a webhook's own URL is not, if the request is signed.
     assertError(await post(tenant.slug, shop.signing_secret, { id: 2 }), 'rate_limited')
     assert.equal((await post(`${tenant.slug}/${shop.webhook.id}`, shop.signing_secret, { id: 'three' })).status, 202)
     await service.clock.jump(61_000)

@@ -1,4 +1,4 @@
-// The mapping alone: from a body to an event.
+// The mapping from a body to an event, on its own.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -79,7 +79,7 @@ const UNMAPPED: [name: string, body: unknown, mapping?: IngestMapping][] = [
   ],
 ]
 for (const [name, body, mapping] of UNMAPPED) {
-  test(`[HOOK-9] ${name} is kept as unmapped, whole`, () => {
+  test(`[HOOK-9] ${name} is kept as an unmapped event with the whole body`, () => {
     const { type, envelope, subject } = map(body, mapping)
     assert.equal(type, 'com.shop.unmapped.received')
     assert.equal(subject, null)
@@ -94,7 +94,7 @@ test('[HOOK-9] [HOOK-10] without an id there is no subject, and the id is a hash
   assert.deepEqual([event.id, event.subject, 'subject' in event.envelope], [`shop:${hash(text)}`, null, false])
 })
 
-test('[HOOK-10] [ING-12] an id may be a whole number of 64 bits, but none with NUL and none too long', () => {
+test('[HOOK-10] [ING-12] an id may be a whole number of 64 bits, but not contain NUL or be too long', () => {
   const id = (value: string) => map(`{"entity":"order","action":"created","id":${value}}`).id
   for (const whole of ['17', '1234567890123456788', '-9223372036854775808']) assert.equal(id(whole), `shop:${whole}`)
   const near = [
@@ -112,13 +112,13 @@ test('[HOOK-10] [ING-12] an id may be a whole number of 64 bits, but none with N
   assert.equal(id(JSON.stringify('x'.repeat(507))), `shop:${'x'.repeat(507)}`)
 })
 
-test('[HOOK-11] original and data are the text that came, numbers and spaces included', () => {
+test('[HOOK-11] original and data keep the exact text of the body, numbers and spaces included', () => {
   const text = '{ "entity":"order","action":"created", "n": 12345678901234567890.10, "s":"\\u00e9" }'
   const stored = map(text).text
   assert.ok(stored.includes(`"data":${text},"original":${text}}`))
 })
 
-test('[HOOK-8] expressions see body and headers; the subject sees what was mapped; data is what its expression gives', () => {
+test('[HOOK-8] expressions see body and headers, the subject also mapped values; data is its own result', () => {
   const mapping = {
     entity: 'headers["x-kind"]',
     action: 'body.what.lowerAscii()',
@@ -132,24 +132,24 @@ test('[HOOK-8] expressions see body and headers; the subject sees what was mappe
   assert.deepEqual(event.envelope['original'], { what: 'MADE', n: 5, list: [1, 2] })
 })
 
-test('[HOOK-8] a subject that cannot be read leaves the event without one', () => {
+test('[HOOK-8] a subject expression that fails leaves the event without a subject', () => {
   const event = map({ entity: 'order', action: 'created', id: 1 }, { subject: 'body.nowhere' })
   assert.deepEqual([event.type, event.subject], ['com.shop.order.created', null])
 })
 
-test('[OPS-5] a mapping that does not parse is refused by the name of its part', () => {
+test('[OPS-5] a mapping that does not parse is refused, and the error names the part', () => {
   for (const part of ['entity', 'action', 'id', 'subject', 'data'] as const) {
     assert.throws(
       () => completeMapping({ [part]: 'body.' }),
       (error) => error instanceof Failure && error.details['field'] === `mapping.${part}`,
     )
   }
-  // Names that an expression cannot see are as wrong as a broken one.
+  // A name that an expression cannot see is refused as well.
   assert.throws(() => completeMapping({ entity: 'id' }), Failure)
   assert.deepEqual(completeMapping({ id: 'body.key' }), { ...DEFAULT_MAPPING, id: 'body.key' })
 })
 
-test('[HOOK-9] whatever JSON comes, an event comes out, and the same one again', () => {
+test('[HOOK-9] any JSON becomes an event, and the same event when it comes again', () => {
   fc.assert(
     fc.property(
       fc.jsonValue(),
@@ -164,7 +164,7 @@ test('[HOOK-9] whatever JSON comes, an event comes out, and the same one again',
   )
 })
 
-test('[ING-6] data that an expression makes much longer than the body is not taken; the event is unmapped', () => {
+test('[ING-6] an event whose data expression makes it much longer than the body is unmapped', () => {
   const body = { entity: 'order', action: 'created', id: 1, text: 'x'.repeat(40_000) }
   const list = (count: number) => `[${Array.from({ length: count }, () => 'body').join(', ')}]`
   assert.equal(map(body, { data: list(2) }).type, 'com.shop.order.created')
@@ -172,7 +172,7 @@ test('[ING-6] data that an expression makes much longer than the body is not tak
   assert.deepEqual([long.type, long.envelope['data']], ['com.shop.unmapped.received', body])
 })
 
-test('[ING-6] half a character in an id or a subject is neither, and loses nothing', () => {
+test('[ING-6] an id or a subject with half a surrogate pair is ignored, and no event is lost', () => {
   const event = map('{"entity":"order","action":"created","id":"\\ud800"}')
   assert.match(event.id, /^shop:[0-9a-f]{64}$/)
   assert.equal(event.subject, null)

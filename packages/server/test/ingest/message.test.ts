@@ -1,4 +1,4 @@
-// What an AMQP message means, without a broker.
+// Reading AMQP messages, without a broker.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const mapper = compileMapping(
   'erp',
   completeMapping({ action: 'has(body.action) ? body.action : headers["x-action"]' }),
 )
-/** As it comes off the wire. */
+/** The message as it comes off the wire. */
 const read = (message: Message) => readMessage(rhea.message.encode(message) as unknown as Buffer, mapper, 1000, 0)
 const data = (text: string | Buffer) => rhea.message.data_section(Buffer.from(text))
 
@@ -33,7 +33,7 @@ test('[AMQP-5] JSON is mapped like a webhook body, as bytes, in several sections
   }
 })
 
-test('[AMQP-5] without a mapped id the message id stands in, else a hash; without a mapped id there is no subject', () => {
+test('[AMQP-5] without a mapped id the message id is used, else a hash, and there is no subject', () => {
   const body = data('{"entity":"order"}')
   assert.equal(read({ body, message_id: 'm-1' }).id, 'erp:m-1')
   assert.equal(read({ body, message_id: 17 }).id, 'erp:17')
@@ -82,7 +82,7 @@ for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
       traceparent: '00-x',
       datacontenttype: 'application/json',
     })
-    // Data need not be JSON, nor be there at all.
+    // Data need not be JSON, and may be missing.
     assert.equal(
       read({ body: data('plain'), content_type: 'text/plain', application_properties }).envelope['data'],
       'plain',
@@ -136,7 +136,7 @@ const BAD: [name: string, message: Message][] = [
   ['JSON over the size limit', { body: data(JSON.stringify('x'.repeat(1000))) }],
 ]
 for (const [name, message] of BAD) {
-  test(`[AMQP-3] ${name} is not taken`, () => {
+  test(`[AMQP-3] ${name} is rejected`, () => {
     assert.throws(
       () => read(message),
       (error) => error instanceof Unreadable || (error instanceof Failure && error.status < 500),
@@ -144,7 +144,7 @@ for (const [name, message] of BAD) {
   })
 }
 
-test('[ING-7] what only the service adds is taken out of a CloudEvent, in both modes; the rest stays as it was written', () => {
+test('[ING-7] attributes that only the service sets are removed from a CloudEvent, in both modes', () => {
   const event = read({
     body: data(
       '{"specversion":"1.0","type":"a","id":"A-3","source":"/","\\u006friginal":{"x":1},"enrichment":{},"data":{"n":1.0,"big":12345678901234567890}}',
@@ -167,7 +167,7 @@ test('[ING-7] what only the service adds is taken out of a CloudEvent, in both m
   const binary = read({ body: data('{"n":1.0}'), content_type: 'application/json', application_properties })
   assert.deepEqual(JSON.parse(binary.text), binary.envelope)
   assert.ok(!('original' in binary.envelope) && !('enrichment' in binary.envelope))
-  // Inside the data the names are the sender's own.
+  // Inside the data the sender may use those names.
   assert.deepEqual(read({ body: data('{"original":1,"enrichment":2}') }).envelope['original'], {
     original: 1,
     enrichment: 2,
@@ -180,7 +180,7 @@ for (const [name, bytes] of HOSTILE_MESSAGES) {
   })
 }
 
-test('[ING-8] whatever bytes come, reading them ends, and with an event or a reason', () => {
+test('[ING-8] reading any bytes ends with an event or a reason', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (noise, inSection) => {
       const bytes = Buffer.concat([inSection ? Buffer.from([0x00, 0x53, 0x77]) : Buffer.alloc(0), noise])

@@ -1,4 +1,4 @@
-// The operator's webhooks and connectors: what is taken, what is shown, what never is.
+// The operator's webhooks and connectors: what is accepted, what is shown, and what is never shown.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -7,7 +7,7 @@ import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../
 import { operatorCalls } from './tools.ts'
 
 const PASSWORD = 'hunter2-and-more'
-// Nobody listens there: what is tested is the register.
+// Nothing listens there: only the registry is tested.
 const URL = `amqp://user:${PASSWORD}@127.0.0.1:1/vh`
 
 onBothEngines((engine) => {
@@ -47,7 +47,7 @@ onBothEngines((engine) => {
     assert.equal(made.url, url)
   })
 
-  test('[OPS-1] with PUBLIC_URL the address is that one', async () => {
+  test('[OPS-1] with PUBLIC_URL the webhook’s address begins with it', async () => {
     const other = await startService(engine, { PUBLIC_URL: 'https://events.example.com/' })
     const { slug } = await other.tenant()
     const made = await operatorCalls(other).webhook({ tenant: slug, source: 'shop' })
@@ -133,7 +133,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[OPS-3] [OPS-8] what does not exist, or is no id, is 404', async () => {
+  test('[OPS-3] [OPS-8] an unknown or malformed id is 404', async () => {
     const unknown = { webhook: 'whk_01hv3k8z9q4m7t2x5c6w8r0s1d', connector: 'cnr_01hv3k8z9q4m7t2x5c6w8r0s1d' }
     for (const id of [unknown.webhook, 'x', '%00']) {
       for (const request of [`POST /operator/webhooks/${id}/rotate`, `DELETE /operator/webhooks/${id}`])
@@ -174,7 +174,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[OPS-7] [OPS-8] [AMQP-8] the list says what a connector is doing and why not; pause, resume and delete work twice', async () => {
+  test('[OPS-7] [OPS-8] [AMQP-8] a connector’s state and error are listed; pausing and deleting repeat', async () => {
     const own = await service.tenant()
     const { id } = await calls.connector({ tenant: own.slug, source: 'erp', url: URL, address: 'q' })
     const shown = async () => (await calls.operator(`GET /operator/connectors?tenant=${own.slug}`)).body
@@ -210,7 +210,7 @@ onBothEngines((engine) => {
     assertError(await calls.operator(`DELETE /operator/connectors/${id}`), 'not_found')
   })
 
-  test('[OPS-10] [OPS-7] neither secret nor password is in the store as it is', async () => {
+  test('[OPS-10] [OPS-7] neither secret nor password is in the store in plain text', async () => {
     const { signing_secret } = await calls.webhook({ tenant: tenant.slug, source: 'shop' })
     await calls.connector({ tenant: tenant.slug, source: 'erp', url: URL, address: 'q' })
     const dump = JSON.stringify([

@@ -1,4 +1,4 @@
-// While the store is away a provider is told to come back, and what it then sends again is stored once.
+// While the store is away a provider is told to retry, and what it then sends again is stored once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { layWire } from '../support/cut-wire.ts'

@@ -44,7 +44,7 @@ const GITHUB: [event: string, body: Record<string, unknown>, type: string, subje
 
 const SHORT_REPOSITORY = { full_name: 'octocat/Hello-World' }
 
-/** With the addresses that GitHub repeats for everybody and everything. */
+/** With the URLs that GitHub repeats for every user and object. */
 function pullRequest(): Record<string, unknown> {
   const addresses = (count: number) =>
     Object.fromEntries(
@@ -132,7 +132,7 @@ onBothEngines((engine) => {
     'stripe-signature': `t=${time},v1=${hmac(secret, `${time}.${raw}`)},v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39`,
   })
 
-  test('[OPS-1] a preset gives the source its name, its mapping is shown, and a secret may be brought along', () => {
+  test('[OPS-1] a preset names the source, its mapping is shown, and a secret may be given', () => {
     assert.partialDeepStrictEqual(github.webhook, { source: 'github', preset: 'github', tenant: tenant.slug })
     assert.equal(github.webhook.mapping.id, 'headers["x-github-delivery"]')
     assert.equal(stripe.signing_secret, STRIPE_SECRET)
@@ -176,7 +176,7 @@ onBothEngines((engine) => {
       'x-hub-signature-256': `sha256=${hmac(github.signing_secret, raw)}`,
     })
 
-  test('[ING-4] of a pull request as GitHub sends it, data is what an agent needs and original is all of it', async () => {
+  test('[ING-4] of GitHub’s pull request, data has what an agent needs, and original has all', async () => {
     const body = pullRequest()
     const raw = JSON.stringify(body)
     assert.ok(raw.length > 20_000, 'as long as real ones are')
@@ -204,7 +204,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[ING-4] of an invoice of Stripe, data is its own fields; what is nested is an id or is left to original', async () => {
+  test('[ING-4] of Stripe’s invoice, data has its own fields; nested objects are ids or left to original', async () => {
     const object = {
       ...invoice,
       customer: { id: 'cus_1', object: 'customer', email: 'a@example.com' },
@@ -231,7 +231,7 @@ onBothEngines((engine) => {
     assert.deepEqual(payload['original'], body)
   })
 
-  test('[ING-4] an expression replaces the short block, may read it, or asks for the whole body', async () => {
+  test('[ING-4] an expression replaces the short data, may read it, or takes the whole body', async () => {
     for (const [data, expected] of [
       ['body', GITHUB[0]![1]],
       ['{"title": compact.issue.title, "by": compact.sender.login}', { title: 'Found a bug', by: 'octocat' }],
@@ -255,7 +255,7 @@ onBothEngines((engine) => {
   })
 
   const FORM = 'application/x-www-form-urlencoded'
-  test("[ING-5] GitHub's form encoding is read as its JSON is, and signed as it was sent", async () => {
+  test("[ING-5] GitHub's form encoding is read like its JSON, and the signature is over the bytes sent", async () => {
     const json = JSON.stringify({ ...GITHUB[0]![1], note: 'a+b & c = 100 % “é”' })
     const raw = new URLSearchParams({ payload: json }).toString()
     assert.equal((await sendGithub('issues', 'form-1', raw, FORM)).status, 202)
@@ -264,14 +264,14 @@ onBothEngines((engine) => {
     assertError(await sendGithub('issues', 'form-2', 'other=1', FORM), 'validation_failed', { field: 'body' })
     assertError(await sendGithub('issues', 'form-3', 'payload=%7B', FORM), 'validation_failed', { field: 'body' })
     assertError(await sendGithub('issues', 'form-4', json, 'text/plain'), 'unsupported_media_type')
-    // No other webhook takes a form, and who did not sign is told nothing.
+    // No other webhook takes a form, and an unsigned request learns nothing.
     const stripeForm = await post(raw, { ...stripeHeader(raw), 'content-type': FORM })
     assertError(stripeForm, 'unsupported_media_type')
     const unsigned = { 'content-type': FORM, 'x-hub-signature-256': hmac('whsec_wrong', raw) }
     assertError(await post(raw, unsigned), 'authentication_failed')
   })
 
-  test("[HOOK-2] Stripe's signature is over its time too, which may be five minutes off and no more", async () => {
+  test("[HOOK-2] Stripe's signature covers its time, which may be at most five minutes off", async () => {
     const raw = JSON.stringify({ ...STRIPE[0]![0], id: 'evt_time' })
     for (const off of [301, -301, 86_400])
       assertError(await post(raw, stripeHeader(raw, seconds() - off)), 'authentication_failed')
@@ -289,7 +289,7 @@ onBothEngines((engine) => {
     assert.equal((await post(raw, { 'stripe-signature': rolled })).status, 200)
   })
 
-  test("[HOOK-5] a provider's header is taken by its own preset only; ours by every webhook", async () => {
+  test("[HOOK-5] a provider's header is accepted by its own preset only; ours by every webhook", async () => {
     const raw = JSON.stringify({ id: 'evt_x', type: 'a.b', data: { object: {} } })
     assertError(
       await post(raw, { 'x-hub-signature-256': `sha256=${hmac(STRIPE_SECRET, raw)}` }),
@@ -299,7 +299,7 @@ onBothEngines((engine) => {
     assert.equal((await poster(service)(tenant.slug, STRIPE_SECRET, raw)).status, 202)
   })
 
-  test('[OPS-1] [OPS-3] a secret two webhooks would share is 409, on creation and on rotation', async () => {
+  test('[OPS-1] [OPS-3] a secret that two webhooks would share is 409, on creation and on rotation', async () => {
     const reply = await calls.operator('POST /operator/webhooks', {
       tenant: tenant.slug,
       source: 'twin',

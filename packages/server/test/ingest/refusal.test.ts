@@ -1,4 +1,4 @@
-// What a refused webhook request costs: counted in bytes hashed and secrets opened, not in time.
+// What a refused webhook request costs, counted in bytes hashed and secrets opened, not in time.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { hmacSha256, makeTurns } from '../../src/ingest/webhooks/hmac.ts'
@@ -36,7 +36,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  /** The same check, counting what it hashes and what it opens. */
+  /** The same check, counting the bytes that it hashes and the secrets that it opens. */
   function counting() {
     let hashed = 0
     let opened = 0
@@ -99,7 +99,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[HOOK-4] [ING-3] refusing takes the same work whether there is a tenant, a webhook, one or many', async () => {
+  test('[HOOK-4] [ING-3] refusing takes the same work with no tenant, no webhook, one or many', async () => {
     const refuse = counting()
     for (const bytes of [2, 5_000, 40_000]) {
       const raw = Buffer.alloc(bytes)
@@ -112,7 +112,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test("[ING-3] at an address of a webhook's own, too, and there few secrets are tried", async () => {
+  test("[ING-3] the same holds at a webhook's own URL, where few secrets are tried", async () => {
     const refuse = counting()
     const raw = Buffer.alloc(MEBIBYTE)
     const { id } = ofMany[0]!.webhook
@@ -121,7 +121,7 @@ onBothEngines((engine) => {
       [many.slug, id],
       [many.slug, ofMany[9]!.webhook.id],
       [one.slug, ofOne.webhook.id],
-      // Another tenant's, one that never was, and what is no id at all.
+      // Another tenant's webhook, one that never existed, and malformed ids.
       [one.slug, id],
       [one.slug, 'whk_00000000000000000000000000'],
       ['no-such-tenant', id],
@@ -130,7 +130,7 @@ onBothEngines((engine) => {
       assert.deepEqual(await refuse(slug, webhookId, wrong, raw), expected, `${slug}/${webhookId}`)
   })
 
-  test('[ING-3] the address of a webhook takes its secret, the one before it, and no other', async () => {
+  test('[ING-3] a webhook’s own URL accepts its secret, the previous one, and no other', async () => {
     const { webhook, signing_secret: old } = await calls.webhook({ tenant: one.slug, source: 'erp' })
     assert.equal(webhook.own_url, `${webhook.url}/${webhook.id}`)
     const at = `${one.slug}/${webhook.id}`
@@ -138,7 +138,7 @@ onBothEngines((engine) => {
     const { body } = await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)
     assert.equal((await post(at, old, { id: 2 })).status, 202)
     assert.equal((await post(at, body.signing_secret, { id: 3 })).status, 202)
-    // The tenant's address goes on taking both.
+    // The tenant's URL still accepts both.
     assert.equal((await post(one.slug, body.signing_secret, { id: 4 })).status, 202)
     assertError(await post(at, ofOne.signing_secret, { id: 5 }), 'authentication_failed')
     assertError(await post(`${none.slug}/${webhook.id}`, old, { id: 6 }), 'authentication_failed')
@@ -146,13 +146,13 @@ onBothEngines((engine) => {
     assertError(await post(at, body.signing_secret, { id: 7 }), 'authentication_failed')
   })
 
-  test("[ING-2] [HOOK-5] each of 32 webhooks is found at the tenant's address for a short body, and at its own for a long one", async () => {
+  test("[ING-2] [HOOK-5] each of 32 webhooks is found at the tenant's URL if the body is short", async () => {
     const last = ofMany[31]!
     assert.equal((await post(many.slug, last.signing_secret, { id: 'short' })).status, 202)
     const long = { id: 'long', text: 'x'.repeat(100_000) }
     assertError(await post(many.slug, last.signing_secret, long), 'authentication_failed')
     assert.equal((await post(`${many.slug}/${last.webhook.id}`, last.signing_secret, long)).status, 202)
-    // The first ones are tried for a body of any size.
+    // The secrets of the first webhooks are tried for a body of any size.
     const first = ofMany[3]!
     const replies = await calls.operator(`POST /operator/webhooks/${first.webhook.id}/rotate`)
     const fresh = replies.body.signing_secret

@@ -1,4 +1,4 @@
-// What the tests of ingestion say over and over.
+// Helpers that the ingestion tests share.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { Connector, Delivery, Webhook } from '@sensorium/contract'
@@ -49,7 +49,7 @@ export function poster({ call }: Pick<Service, 'call'>) {
   }
 }
 
-/** An agent that hears everything, or what its interest says. */
+/** Makes an agent with an interest in everything, or in the given events. */
 export async function listener(
   { call }: Pick<Service, 'call'>,
   tenant: TestTenant,

@@ -1,4 +1,4 @@
-// Inbound webhooks from the outside: who is let in, what becomes of a body, what a provider is told.
+// Inbound webhooks: which requests are accepted, what becomes of a body, what a provider is told.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -28,7 +28,7 @@ onBothEngines((engine) => {
   const stored = async (): Promise<number> =>
     (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n
 
-  test('[HOOK-1] [HOOK-11] [ROU-7] a signed body is an event, delivered with data and original; the same again is a duplicate', async () => {
+  test('[HOOK-1] [HOOK-11] [ROU-7] a signed body becomes an event with data and original, once', async () => {
     const agent = await listener(service, tenant)
     const accepted = await post(tenant.slug, shop.signing_secret, ORDER)
     assert.deepEqual(
@@ -54,7 +54,7 @@ onBothEngines((engine) => {
     assert.equal(row!.sender_id, shop.webhook.id, 'the webhook is the publisher')
   })
 
-  test('[ING-12] a whole number of 64 bits is the id, passes a filter and is in the mapped data as it came', async () => {
+  test('[ING-12] a whole number of 64 bits is exact as the id, in a filter and in the mapped data', async () => {
     const bank = await service.tenant()
     const agent = await listener(service, bank, { filter_expression: 'data.total == 9007199254740993' })
     const raw = '{"entity":"order","action":"paid","id":9007199254740995,"total":9007199254740993}'
@@ -74,7 +74,7 @@ onBothEngines((engine) => {
     assert.match(text, /"subject":"order\/9007199254740995"/)
   })
 
-  test('[HOOK-2] the signature may have sha256= in front and capitals in it; it is over the bytes, not the value', async () => {
+  test('[HOOK-2] the signature may have a sha256= prefix and capitals, and covers the exact bytes', async () => {
     const raw = '{ "entity":"order",  "action":"created","id":"spaced" }'
     const send = (signature: string) =>
       service.call(`POST /ingest/w/${tenant.slug}`, {
@@ -88,7 +88,7 @@ onBothEngines((engine) => {
     assertError(await send(`sha1=${hmac(shop.signing_secret, raw)}`), 'authentication_failed')
   })
 
-  test('[HOOK-3] [HOOK-4] a bad signature, a missing one and an unknown slug get the same 401 and leave nothing', async () => {
+  test('[HOOK-3] [HOOK-4] bad or missing signatures and unknown slugs get the same 401 and store nothing', async () => {
     const before = await stored()
     const raw = JSON.stringify({ ...ORDER, id: 'never' })
     const headers = { 'content-type': 'application/json', 'x-request-id': 'same' }
@@ -102,7 +102,7 @@ onBothEngines((engine) => {
       await send('no-such-tenant', wrong),
       await send('no-such-tenant', {}),
       await send('No%20Slug%00', wrong),
-      // Another tenant's secret, and a slug that exists: not told apart either.
+      // Another tenant's secret with an existing slug gets the same response.
       await send((await service.tenant()).slug, { 'x-service-signature': hmac(shop.signing_secret, raw) }),
     ]
     for (const reply of replies) assertError(reply, 'authentication_failed')
@@ -110,7 +110,7 @@ onBothEngines((engine) => {
     assert.equal(await stored(), before)
   })
 
-  test('[HOOK-5] the secret that verifies says which webhook: its source and its mapping', async () => {
+  test('[HOOK-5] the secret that verifies selects the webhook, with its source and mapping', async () => {
     const crm = await calls.webhook({
       tenant: tenant.slug,
       source: 'crm',
@@ -126,7 +126,7 @@ onBothEngines((engine) => {
     assert.equal((await post(tenant.slug, shop.signing_secret, { key: 'k-1' })).body.event_id.split(':')[0], 'shop')
   })
 
-  test('[HOOK-6] [OPS-3] after a rotation both secrets hold for 24 hours, then only the new one', async () => {
+  test('[HOOK-6] [OPS-3] after a rotation both secrets are valid for 24 hours, then only the new one', async () => {
     const { webhook, signing_secret: old } = await calls.webhook({ tenant: tenant.slug, source: 'erp' })
     const rotated = await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)
     assert.equal(rotated.status, 200)
@@ -144,7 +144,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await statuses('r-2'), [202, 200])
     await service.clock.jump(1)
     assert.deepEqual(await statuses('r-3'), [401, 202])
-    // Two rotations within a day: each of the old ones holds for its own 24 hours.
+    // Two rotations within a day: each old secret is valid for its own 24 hours.
     const one = await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)
     await service.clock.jump(HOUR)
     const two = await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)
@@ -161,7 +161,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await all('r-6'), [401, 401, 202])
   })
 
-  test('[HOOK-6] [OPS-3] of rotations at the same moment each is told a secret that holds', async () => {
+  test('[HOOK-6] [OPS-3] concurrent rotations each return a secret that is valid', async () => {
     const { webhook, signing_secret } = await calls.webhook({ tenant: tenant.slug, source: 'pos' })
     const rotated = await Promise.all(
       [1, 2, 3].map(() => calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)),
@@ -172,7 +172,7 @@ onBothEngines((engine) => {
     assert.deepEqual(statuses, [202, 200, 200, 200])
   })
 
-  test('[HOOK-9] [HOOK-10] what cannot be mapped is stored all the same, and its retry is a duplicate', async () => {
+  test('[HOOK-9] [HOOK-10] a body that cannot be mapped is still stored, and its retry is a duplicate', async () => {
     const body = [{ anything: true }]
     const first = await post(tenant.slug, shop.signing_secret, body)
     assert.equal(first.status, 202)
@@ -201,7 +201,7 @@ onBothEngines((engine) => {
     assert.equal((await post(tenant.slug, shop.signing_secret, '['.repeat(63) + ']'.repeat(63))).status, 202)
   })
 
-  test('[HOOK-12] a body over the size limit is 413, whoever sends it and whatever it calls itself', async () => {
+  test('[HOOK-12] a body over the size limit is 413, for every sender and content type', async () => {
     const raw = JSON.stringify({ text: 'x'.repeat(4096) })
     for (const slug of [tenant.slug, 'no-such-tenant']) {
       assertError(await post(slug, shop.signing_secret, raw), 'payload_too_large', { max_size: 4096 })
@@ -213,7 +213,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[HOOK-1] the content type must be JSON, which only who signed is told; other methods are 405', async () => {
+  test('[HOOK-1] the content type must be JSON, as a signed request is told; other methods are 405', async () => {
     assertError(
       await post(tenant.slug, shop.signing_secret, ORDER, { 'content-type': 'text/plain' }),
       'unsupported_media_type',
@@ -231,7 +231,7 @@ onBothEngines((engine) => {
     assertError(await service.call('POST /ingest/w'), 'not_found')
   })
 
-  test('[OPS-4] a deleted webhook verifies no longer; its neighbour does', async () => {
+  test('[OPS-4] a deleted webhook no longer verifies; another one still does', async () => {
     const { webhook, signing_secret } = await calls.webhook({ tenant: tenant.slug, source: 'gone' })
     assert.equal((await post(tenant.slug, signing_secret, { id: 1 })).status, 202)
     assert.equal((await calls.operator(`DELETE /operator/webhooks/${webhook.id}`)).status, 204)
@@ -243,7 +243,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[HOOK-1] a burst of a hundred is stored', async () => {
+  test('[HOOK-1] a burst of a hundred requests is stored', async () => {
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
         post(tenant.slug, shop.signing_secret, { entity: 'burst', action: 'came', id: `b-${i}` }),

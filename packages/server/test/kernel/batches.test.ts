@@ -12,7 +12,7 @@ function gate(): { pass: Promise<void>; open(): void } {
 
 const turn = (): Promise<void> => new Promise(setImmediate)
 
-test('[RTE-1] what is added in one turn is one batch, and what comes while every lane is busy is the next', async () => {
+test('[RTE-1] items added in one turn form one batch, those added while every lane is busy the next', async () => {
   const ran: number[][] = []
   const first = gate()
   const batches = makeBatches<number, number>({
@@ -39,7 +39,7 @@ test('[RTE-1] what is added in one turn is one batch, and what comes while every
   assert.deepEqual([batches.waiting, batches.underWay], [0, 0])
 })
 
-test('[RTE-1] every item is in one batch, in order, and no batch is larger or heavier than it may be', async () => {
+test('[RTE-1] every item is in one batch, in order, and no batch exceeds its size or weight', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }),
@@ -72,7 +72,7 @@ test('[RTE-1] every item is in one batch, in order, and no batch is larger or he
         )
         for (const items of ran) {
           assert.ok(items.length <= maxItems)
-          // All but the last item leave room: the last one fills it.
+          // Without its last item every batch has room left.
           assert.ok(items.slice(0, -1).reduce((sum, i) => sum + weights[i]!, 0) < maxWeight)
         }
       },
@@ -99,12 +99,12 @@ test('[RTE-1] a batch that throws rejects its own items, and an item can fail al
   await assert.rejects(wrong.add('x'), /1 items gave 0 results/)
 })
 
-test('[RTE-1] beside a batch under way a second begins when enough wait, not for one item', async () => {
+test('[RTE-1] beside a batch under way a second begins when enough items wait, not for one item', async () => {
   const ran: number[] = []
   const open = gate()
   const batches = makeBatches<number, number>({
     lanes: 2,
-    beside: { worth: 3, patienceMs: 1_000_000 },
+    whileBusy: { minWaiting: 3, maxWaitMs: 1_000_000 },
     run: async (items) => {
       ran.push(items.length)
       if (ran.length === 1) await open.pass
@@ -128,7 +128,7 @@ test('[RTE-1] patience ends: a few items do not wait for a slow batch', async ()
   let ran = 0
   const batches = makeBatches<number, number>({
     lanes: 2,
-    beside: { worth: 100, patienceMs: 1 },
+    whileBusy: { minWaiting: 100, maxWaitMs: 1 },
     run: async (items) => {
       if (++ran === 1) await open.pass
       return items
@@ -146,7 +146,7 @@ test('[SAFE-39] tenants take turns in a batch, and senders inside a tenant', asy
   const batches = makeBatches<string, string>({
     lanes: 1,
     maxItems: 4,
-    whose: (item) => ({ tenantId: item[0]!, senderId: item[1]! }),
+    ownerOf: (item) => ({ tenantId: item[0]!, senderId: item[1]! }),
     run: async (items) => {
       ran.push([...items])
       return items
@@ -159,14 +159,14 @@ test('[SAFE-39] tenants take turns in a batch, and senders inside a tenant', asy
   ])
 })
 
-test('[SAFE-38] who has nothing under way is in a batch of its own, also where every lane is busy', async () => {
+test('[SAFE-38] tenants with nothing under way share a separate batch, even if every lane is busy', async () => {
   const ran: string[][] = []
   const gates: (() => void)[] = []
   const batches = makeBatches<string, string>({
     lanes: 2,
     maxItems: 3,
-    beside: { worth: 2, patienceMs: 3_600_000 },
-    whose: (tenantId) => ({ tenantId, senderId: tenantId }),
+    whileBusy: { minWaiting: 2, maxWaitMs: 3_600_000 },
+    ownerOf: (tenantId) => ({ tenantId, senderId: tenantId }),
     apart: true,
     run: async (items) => {
       ran.push([...items])

@@ -55,7 +55,7 @@ test('the fake clock wakes sleepers in order, each at its own time', async () =>
 
 const HOUR = 3_600_000
 
-/** A clock on a machine whose two clocks the test sets. */
+/** A clock on a machine whose wall clock and elapsed time the test sets. */
 function machine(wall = 1_000_000): { clock: Clock; pass(ms: number): void; set(ms: number): void } {
   let passed = 0
   const clock = makeClock({ wall: () => wall, elapsed: () => passed, sleep: async () => {} })
@@ -69,7 +69,7 @@ function machine(wall = 1_000_000): { clock: Clock; pass(ms: number): void; set(
   }
 }
 
-test('[POL-1] a clock that is set back goes on from where it was, and the two agree in the end', () => {
+test('[POL-1] when the machine’s clock is set back the clock goes on, and the two agree in the end', () => {
   const { clock, pass, set } = machine()
   const start = clock.now()
   set(-HOUR)
@@ -85,7 +85,7 @@ test('[POL-1] a clock that is set back goes on from where it was, and the two ag
   assert.equal(clock.now(), start + 52 * HOUR + 30_000)
 })
 
-test('[CLK-1] a step ahead is held back until it is taken over, and nothing is when nobody asked for it', () => {
+test('[CLK-1] with holdSteps a step ahead is held back until it is adopted; otherwise it is not', () => {
   const { clock, pass, set } = machine()
   const start = clock.now()
   set(HOUR)
@@ -113,7 +113,7 @@ test('[CLK-1] a step ahead is held back until it is taken over, and nothing is w
   assert.deepEqual([clock.now(), clock.heldStep()], [start + 2 * HOUR + 65_900, 0], 'taken back before anybody saw it')
 })
 
-test('[CLK-1] back and ahead again is no step, and neither is the first time that is asked for', () => {
+test('[CLK-1] back and ahead again is no step, and neither is the first reading', () => {
   const { clock, pass, set } = machine()
   clock.holdSteps()
   assert.equal(clock.heldStep(), 0)
@@ -138,7 +138,7 @@ test('[CLK-1] [POL-3] a clock that follows another holds nothing back', () => {
   assert.deepEqual([clock.now(), clock.heldStep()], [11 * HOUR, 0])
 })
 
-test('[POL-1] whatever is done to the clock of the machine, or to the one that is followed, the time never goes back', () => {
+test('[POL-1] whatever happens to the machine’s clock or the followed one, time never goes back', () => {
   const step = fc.record({
     pass: fc.integer({ min: 0, max: 100_000 }),
     set: fc.oneof(fc.constant(0), fc.integer({ min: -HOUR, max: HOUR })),
@@ -165,7 +165,7 @@ test('[POL-1] whatever is done to the clock of the machine, or to the one that i
   )
 })
 
-test('[POL-3] a clock that follows another takes its time over, and the clock of the machine no longer counts', () => {
+test('[POL-3] a clock that follows another adopts its time, and the machine’s clock no longer counts', () => {
   const { clock, pass, set } = machine(10 * HOUR)
   clock.now()
   clock.align(HOUR, clock.elapsed(), 5)
@@ -179,12 +179,12 @@ test('[POL-3] a clock that follows another takes its time over, and the clock of
   assert.equal(clock.now(), HOUR + 61_000)
 })
 
-test('[HTTP-21] times go out in ISO 8601', () => {
+test('[HTTP-21] times are written in ISO 8601', () => {
   assert.equal(iso(0), '1970-01-01T00:00:00.000Z')
   assert.deepEqual([isoOrNull(null), isoOrNull(0)], [null, '1970-01-01T00:00:00.000Z'])
 })
 
-test('[HTTP-21] and exactly as Date writes them, before 1970 and after 9999 too', () => {
+test('[HTTP-21] times are written exactly as Date writes them, before 1970 and after 9999 too', () => {
   fc.assert(
     fc.property(fc.oneof(fc.integer({ min: -1e12, max: 4e12 }), fc.integer({ min: -8.64e15, max: 8.64e15 })), (ms) => {
       assert.equal(iso(ms), new Date(ms).toISOString())

@@ -1,4 +1,4 @@
-// The environment: what each variable takes, what holds without it, and what it changes.
+// The environment: what each variable accepts, its default, and what it changes.
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { startService } from '../support/service.ts'
 
 const MIB = 1_048_576
 
-test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, these hold', () => {
+test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, the defaults hold', () => {
   const expected: Config = {
     host: '0.0.0.0',
     port: 8080,
@@ -103,7 +103,7 @@ test('[SCL-5] workers are as many as cores on PostgreSQL, up to eight, and one w
     assert.throws(() => readConfig({ ...shared, WORKERS: wrong }), /WORKERS takes a whole number from 1 to 64, or auto/)
 })
 
-test('[CFG-1] several wrong values are told together', () => {
+test('[CFG-1] several wrong values are reported together', () => {
   assert.throws(
     () => readConfig({ PORT: 'x', MAX_ATTEMPTS: 'x', CLIENT_TYPES: 'x' }),
     ({ message }: Error) => ['PORT', 'MAX_ATTEMPTS', 'CLIENT_TYPES'].every((name) => message.includes(name)),
@@ -116,7 +116,7 @@ test('[CFG-3] with PostgreSQL a secret is required', () => {
   assert.deepEqual([config.databaseUrl, config.secret], ['postgres://a/b', 'x'.repeat(16)])
 })
 
-test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is taken', () => {
+test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is read', () => {
   const config = readConfig({
     HOST: '::1',
     PORT: '1',
@@ -203,7 +203,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[CFG-4] VISIBILITY_TIMEOUT_S and MAX_ATTEMPTS are how long a lease lasts and how often it is given', async () => {
+  test('[CFG-4] VISIBILITY_TIMEOUT_S is how long a lease lasts, MAX_ATTEMPTS how often it is given', async () => {
     const service = await startService(engine, { VISIBILITY_TIMEOUT_S: '7', MAX_ATTEMPTS: '2' })
     try {
       const agent = await (await service.tenant()).agent()

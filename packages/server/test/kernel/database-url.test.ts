@@ -9,10 +9,10 @@ test('[STO-9] one server is taken as it is written', () => {
     'postgres://u:a,b@[::1]:5432/db',
     'postgres:///db?host=/var/run/postgresql',
   ])
-    assert.deepEqual(databaseServers(url), { urls: [url], mustLook: false }, url)
+    assert.deepEqual(databaseServers(url), { urls: [url], mustFindPrimary: false }, url)
 })
 
-test('[STO-9] several servers are one address each, with what stands around them', () => {
+test('[STO-9] several servers become one URL each, with the same credentials, database and parameters', () => {
   assert.deepEqual(
     databaseServers('postgres://u:a,b@h1:5432,h2,[::1]:5433/db?target_session_attrs=read-write&sslmode=require'),
     {
@@ -21,15 +21,19 @@ test('[STO-9] several servers are one address each, with what stands around them
         'postgres://u:a,b@h2/db?sslmode=require',
         'postgres://u:a,b@[::1]:5433/db?sslmode=require',
       ],
-      mustLook: true,
+      mustFindPrimary: true,
     },
   )
-  assert.equal(databaseServers('postgres://h1,h2/db')?.mustLook, true, 'a service that writes must find who takes it')
-  assert.equal(databaseServers('postgres://h1/db?target_session_attrs=primary')?.mustLook, true)
-  assert.equal(databaseServers('postgres://h1/db?target_session_attrs=any')?.mustLook, false)
+  assert.equal(
+    databaseServers('postgres://h1,h2/db')?.mustFindPrimary,
+    true,
+    'a service that writes must find who takes it',
+  )
+  assert.equal(databaseServers('postgres://h1/db?target_session_attrs=primary')?.mustFindPrimary, true)
+  assert.equal(databaseServers('postgres://h1/db?target_session_attrs=any')?.mustFindPrimary, false)
 })
 
-test('[STO-9] what is no address of a database is refused, and so is a server that takes no writes', () => {
+test('[STO-9] an invalid database URL is refused, and so is one for servers that take no writes', () => {
   for (const url of [
     'mysql://localhost/db',
     'postgres:/localhost/db',

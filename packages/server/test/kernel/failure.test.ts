@@ -32,13 +32,13 @@ for (const [code, { status, details }] of Object.entries(ERRORS) as [ErrorCode, 
   })
 }
 
-test('[ERR-9][ERR-11] what can be tried again says when, in the header too', () => {
+test('[ERR-9][ERR-11] an error that can be retried says when, in the header too', () => {
   assert.equal(MADE.rate_limited.headers['retry-after'], '7')
   assert.equal(MADE.service_unavailable.headers['retry-after'], '3')
   assert.equal(MADE.method_not_allowed.headers['allow'], 'GET, POST')
 })
 
-test('[HTTP-19] a value that is sent back is cut at 200 characters, and characters are whole', () => {
+test('[HTTP-19] a value that is sent back is truncated at 200 characters, never inside one', () => {
   const cut = (value: unknown) => failures.shownValue(value)
   assert.equal(cut('x'.repeat(200)), 'x'.repeat(200))
   assert.equal(cut('x'.repeat(201)), 'x'.repeat(200))

@@ -1,4 +1,4 @@
-// Our histogram says what prom-client's own would say.
+// Our histogram prints what prom-client's own would print.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Histogram, Registry } from 'prom-client'

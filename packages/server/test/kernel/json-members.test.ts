@@ -1,4 +1,4 @@
-// A large JSON object is read in steps, and means what JSON.parse says it means.
+// A large JSON object is read in steps, with the same result as JSON.parse.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -17,7 +17,7 @@ const accepts = (text: string): boolean => {
   }
 }
 
-test('[RCL-1] what JSON.parse accepts is read with the same values, an object that is wanted as text as it came', async () => {
+test('[RCL-1] what JSON.parse accepts is read with the same values, and text members keep their text', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.json({ maxDepth: 6 }),
@@ -80,7 +80,7 @@ test('[RCL-1] depth, broken UTF-8 and other kinds of JSON', async () => {
   assert.deepEqual([count, metadata], [[], 3])
 })
 
-test('[RCL-1] others have their turn while a large object is read, whatever it is made of', async () => {
+test('[RCL-1] other work gets turns while a large object is read, whatever it is made of', async () => {
   for (const part of ['[],', '{},', '"abc",', '1,', '{"a":1},']) {
     const metadata = `{"list":[${part.repeat(Math.ceil(4_000_000 / part.length))}0]}`
     let turns = 0
@@ -92,7 +92,7 @@ test('[RCL-1] others have their turn while a large object is read, whatever it i
     over = true
     await others
     assert.ok(result.ok && (result.value as { metadata: JsonText }).metadata.bytes.toString() === metadata)
-    // 8 KiB in each of them.
+    // 8 KiB in each turn.
     assert.ok(turns >= 450, `${turns} turns beside 4 MB of ${part}`)
   }
 })

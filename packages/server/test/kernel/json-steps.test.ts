@@ -1,4 +1,4 @@
-// A large JSON text is parsed in steps, and means what JSON.parse says it means.
+// A large JSON text is parsed in steps, with the same result as JSON.parse.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -17,7 +17,7 @@ test('[SAFE-17] what JSON.parse accepts is read to the same value, wherever the 
   await fc.assert(
     fc.asyncProperty(fc.array(fc.json({ maxDepth: 5 }), { minLength: 1, maxLength: 6 }), async (parts) => {
       const space = ' \n\t\r'
-      // A comma after each long text ends a step, at every depth there is.
+      // A comma after each long text ends a step, at every depth.
       const nested = parts.reduce(
         (inner, part, i) =>
           i % 2 === 0
@@ -64,7 +64,7 @@ test('[SAFE-17] depth is bounded, long numbers are exact and halves of pairs rep
   assert.deepEqual({ ...value, p: 0 }, { n: 9007199254740993n, p: 0, half: '\ufffd', m: [9007199254740993n] })
 })
 
-test('[SAFE-17] a member that is left out is checked and not read', async () => {
+test('[SAFE-17] a member that is left out is checked but not kept', async () => {
   const text = `{"a":1,"data":[${PADDING},{"data":2}],"b":{"data":3},"c":${PADDING}}`
   const value = (await parse(text, { leaveOut: (name) => name === 'data' })) as Record<string, unknown>
   assert.deepEqual({ ...value, c: 0 }, { a: 1, data: undefined, b: { data: 3 }, c: 0 })
@@ -74,14 +74,14 @@ test('[SAFE-17] a member that is left out is checked and not read', async () => 
   )
 })
 
-test('[SAFE-34] what is nested can be left out, and what is not kept', async () => {
+test('[SAFE-34] nested members can be left out', async () => {
   const text = `{"a":"1","junk":[{},{}],"more":{"a":[]},"kept":[1],"c":${PADDING}}`
   const leaveOut = (name: string, isNested: boolean): boolean => isNested && name !== 'kept'
   const value = (await parse(text, { leaveOut })) as Record<string, unknown>
   assert.deepEqual({ ...value, c: 0 }, { a: '1', junk: undefined, more: undefined, kept: [1], c: 0 })
 })
 
-test('[SAFE-17] others have their turn while a megabyte of the smallest values is parsed', async () => {
+test('[SAFE-17] other work gets turns while a megabyte of the smallest values is parsed', async () => {
   const text = `[${Array(300_000).fill('{}').join(',')}]`
   let turns = 0
   let isOver = false
@@ -91,6 +91,6 @@ test('[SAFE-17] others have their turn while a megabyte of the smallest values i
   assert.equal(((await parse(text)) as unknown[]).length, 300_000)
   isOver = true
   await others
-  // 4 KiB in each of them.
+  // 4 KiB in each turn.
   assert.ok(turns >= 200, `${turns} turns`)
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { withExactNumbers } from '../../src/kernel/json.ts'
 
-/** What it has to give, the slow way. */
+/** The expected result, computed the slow way. */
 function byReviver(text: string): unknown {
   return (JSON.parse as (text: string, reviver: unknown) => unknown)(
     text,
@@ -35,7 +35,7 @@ const json: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value
 
-test('[RTE-13] whole numbers of 64 bits are exact wherever they stand, and nothing else changes', () => {
+test('[RTE-13] whole numbers of 64 bits are exact at every position, and nothing else changes', () => {
   fc.assert(
     fc.property(json, (text) => {
       assert.deepEqual(withExactNumbers(text, JSON.parse(text)), byReviver(text))

@@ -1,4 +1,4 @@
-// What is written comes out whole and in order, whatever the reader does.
+// Written lines come out complete and in order, whatever the reader does.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -36,7 +36,7 @@ test('lines come out in order, few or many, short or longer than the buffer', as
   closeSync(fd)
 })
 
-test('a line that comes while another is written comes out as well, though none follows it', async () => {
+test('a line added while another is written comes out, even if none follows it', async () => {
   const module = JSON.stringify(new URL('../../src/kernel/line-buffer.ts', import.meta.url).href)
   const script = `
     const { lineBuffer } = await import(${module})
@@ -45,7 +45,7 @@ test('a line that comes while another is written comes out as well, though none 
     lines.write('more than ten letters\\n')
     lines.write('few\\n')`
   const both = 'more than ten letters\nfew\n'
-  // It goes on until its input ends, or it has to be given up.
+  // The child runs until its input ends, or the timeout kills it.
   const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 30_000 })
   let text = ''
   for await (const chunk of child.stdout) {
@@ -55,11 +55,11 @@ test('a line that comes while another is written comes out as well, though none 
   assert.equal(text, both)
 })
 
-test('a flush of nothing calls back', async () => {
+test('a flush of an empty buffer calls back', async () => {
   await new Promise<unknown>((resolve) => lineBuffer(1).flush(resolve))
 })
 
-test('a reader that is slow gets everything, and a process that ends leaves nothing behind', async () => {
+test('a slow reader gets everything, and a process that exits leaves nothing unwritten', async () => {
   const module = JSON.stringify(new URL('../../src/kernel/line-buffer.ts', import.meta.url).href)
   const script = `
     const { lineBuffer } = await import(${module})
@@ -77,7 +77,7 @@ test('a reader that is slow gets everything, and a process that ends leaves noth
   assert.ok(lines.every((one, n) => one === `line ${n}`))
 })
 
-test('a reader that went away costs the lines and nothing else', async () => {
+test('a reader that is gone loses the lines and causes no error', async () => {
   const file = path.join(folder, 'closed')
   const fd = openSync(file, 'w')
   closeSync(fd)

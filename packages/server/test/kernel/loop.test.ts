@@ -1,4 +1,4 @@
-// A loop that fails is not silent: counted, logged less and less often, told once it has lasted.
+// A failing loop is not silent: it is counted, logged less and less often, and reported once it has lasted.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLoopHealth, startLoop } from '../../src/kernel/loop.ts'
@@ -22,7 +22,7 @@ test('[STO-12] a loop that fails on every round is counted each time and logged 
   assert.deepEqual(health.failing(), [], 'a short trouble is not worth saying')
   await clock.advance(400_000)
   assert.equal(counted, 430)
-  // At once, and then after one, two, four minutes more.
+  // At once, then after one, two and four more minutes.
   assert.deepEqual(
     logged,
     [1, 61, 181, 421].map((rounds) => `background run failed ${rounds}`),

@@ -6,7 +6,7 @@ import { makeRateLimiter, type Subject, type Verdict } from '../../src/operation
 import { fakeClock } from '../support/fake-clock.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 
-/** A clock to turn by hand: nothing here sleeps. */
+/** A clock that the test moves: nothing here sleeps. */
 function handClock(): Clock & { turn(ms: number): void } {
   let now = Date.parse('2030-01-01T00:00:00Z')
   return {
@@ -33,7 +33,7 @@ const history = fc.record({
   ),
 })
 
-test('[RATE-1] no window of any place holds more than the limit', () => {
+test('[RATE-1] no window, wherever it begins, holds more than the limit', () => {
   fc.assert(
     fc.property(history, ({ windowSeconds, limit, steps }) => {
       const clock = handClock()
@@ -44,7 +44,7 @@ test('[RATE-1] no window of any place holds more than the limit', () => {
         for (let i = 0; i < burst; i++) {
           const verdict = limiter.take([subject(limit)]) as Verdict
           if (verdict.allowed) allowed.push(clock.now())
-          // The naive reference: every request that was let through in the last window.
+          // The naive reference: every request that was allowed in the last window.
           const within = allowed.filter((at) => at > clock.now() - windowSeconds * 1000).length
           assert.ok(within <= limit, `${within} of ${limit}`)
           assert.equal(verdict.limit, limit)
@@ -59,7 +59,7 @@ test('[RATE-1] no window of any place holds more than the limit', () => {
   )
 })
 
-test('[RATE-3] who waits as long as it is told is let through, and the wait is never longer than window and a slice', () => {
+test('[RATE-3] a caller that waits as told is allowed, and waits at most a window and a slice', () => {
   fc.assert(
     fc.property(history, ({ windowSeconds, limit, steps }) => {
       const clock = handClock()
@@ -79,7 +79,7 @@ test('[RATE-3] who waits as long as it is told is let through, and the wait is n
   )
 })
 
-test('[RATE-3] the wait is not padded: nobody is told to wait for more than a slice and a second beyond the need', () => {
+test('[RATE-3] the wait is not padded: it exceeds the need by at most a slice and a second', () => {
   const clock = handClock()
   const limiter = makeRateLimiter(60, clock, null)
   for (let i = 0; i < 10; i++) limiter.take([subject(10)])
@@ -137,7 +137,7 @@ test('[RATE-1] peek takes nothing', () => {
   assert.equal(limiter.peek([subject(1)]).allowed, false)
 })
 
-test('[RATE-1] sync forgets the windows of who has been gone for long, not their limits', async () => {
+test('[RATE-1] sync forgets windows of callers that have been gone for long, not their limits', async () => {
   const clock = fakeClock()
   const limiter = makeRateLimiter(1, clock, null)
   limiter.take([subject(1)])
@@ -153,7 +153,7 @@ const pick = (verdict: Verdict | Promise<Verdict>): Partial<Verdict> => {
   return { allowed, limit, remaining }
 }
 
-test('[OPS-22] a clock that is set back an hour holds no limit longer, and the wait that is told is right', async () => {
+test('[OPS-22] setting the clock back an hour extends no limit, and the reported wait is right', async () => {
   const clock = fakeClock()
   const limiter = makeRateLimiter(60, clock, null)
   const one = [subject(3)]

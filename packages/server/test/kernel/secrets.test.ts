@@ -6,7 +6,7 @@ import { makeSecrets, randomBase62, sameSecret } from '../../src/kernel/secrets.
 const secrets = makeSecrets('a-master-secret-for-the-tests')
 const other = makeSecrets('another-master-secret-for-the-tests')
 
-test('[STO-6] what was sealed opens again, in the place it was sealed for', () => {
+test('[STO-6] a sealed text opens again in the place it was sealed for', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (plain, context) => {
       assert.equal(secrets.open(secrets.seal(plain, context), context), plain)
@@ -33,27 +33,27 @@ test('[STO-6] nothing else opens it: another place, another secret, a changed bi
   }
 })
 
-test('[STO-6] the same text sealed twice looks different and shows nothing of itself', () => {
+test('[STO-6] the same text sealed twice looks different, and shows nothing of the text', () => {
   const [a, b] = [secrets.seal('plain text', 'here'), secrets.seal('plain text', 'here')]
   assert.notEqual(a, b)
   assert.ok(!Buffer.from(a.slice(3), 'base64').includes('plain text'))
 })
 
-test('[KEY-8] an API key is known by a hash that is keyed: the same under one secret, another under another', () => {
+test('[KEY-8] an API key is stored as a keyed hash: the same under one secret, different under another', () => {
   const key = `ak_live_${randomBase62(32)}`
   assert.equal(secrets.hashApiKey(key), secrets.hashApiKey(key))
   assert.notEqual(secrets.hashApiKey(key), other.hashApiKey(key))
   assert.match(secrets.hashApiKey(key), /^[0-9a-f]{64}$/)
 })
 
-test('[AUTH-5] every purpose has a key of its own, derived from the master secret alone', () => {
+test('[AUTH-5] every purpose has its own key, derived from the master secret alone', () => {
   assert.deepEqual(makeSecrets('a-master-secret-for-the-tests').tokenKey, secrets.tokenKey)
   assert.notDeepEqual(other.tokenKey, secrets.tokenKey)
   assert.notEqual(other.fingerprint, secrets.fingerprint)
   assert.ok(!Buffer.from(secrets.tokenKey).toString('hex').includes(secrets.fingerprint))
 })
 
-test('[KEY-2] base62: as long as asked, letters and digits, each about as likely', () => {
+test('[KEY-2] base62 has the requested length, and letters and digits are about equally likely', () => {
   assert.equal(randomBase62(0), '')
   const text = randomBase62(62_000)
   assert.match(text, /^[A-Za-z0-9]{62000}$/)

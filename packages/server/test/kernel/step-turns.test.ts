@@ -1,4 +1,4 @@
-// Steps of long work: one in a turn of the event loop, callers in turn.
+// Steps of long work: one in each turn of the event loop, and callers take turns.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Stop } from '../../src/kernel/stop.ts'
 
-test('[DLV-7] who waits is told once, in order, and who took it back is not', () => {
+test('[DLV-7] listeners are called once, in order, and removed listeners are not', () => {
   const stop = new Stop()
   const heard: string[] = []
   const [first, second, third] = ['first', 'second', 'third'].map((name) => () => void heard.push(name))

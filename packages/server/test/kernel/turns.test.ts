@@ -1,10 +1,10 @@
-// Whoever shares a thread takes turns, and nobody fills the queue.
+// Callers that share a thread take turns, and no caller fills the queue.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Failure } from '../../src/kernel/failure.ts'
 import { makeTurns } from '../../src/kernel/turns.ts'
 
-test('[RCL-3] tenants take turns, and agents inside a tenant, however much one of them asks for', async () => {
+test('[RCL-3] tenants take turns, and agents inside a tenant, however many requests one of them has', async () => {
   const turns = makeTurns({ what: 'searches waiting', atOnce: 1 })
   const order: string[] = []
   const ask = (tenant: string, agent: string): Promise<void> =>
@@ -14,13 +14,13 @@ test('[RCL-3] tenants take turns, and agents inside a tenant, however much one o
     })
   const all = [...Array.from({ length: 24 }, () => ask('a', '1')), ask('a', '2'), ask('b', '1')]
   await Promise.all(all)
-  // The first was begun before anybody else came.
+  // The first was begun before the others came.
   assert.ok(order.indexOf('b1') <= 2, order.join(' '))
   assert.ok(order.indexOf('a2') <= 3, order.join(' '))
   assert.equal(turns.waiting, 0)
 })
 
-test('[RCL-3] an agent that has 32 waiting is refused with 429 and others are not; places come back', async () => {
+test('[RCL-3] an agent with 32 waiting is refused with 429, others are not, and places come back', async () => {
   const turns = makeTurns({ what: 'searches waiting', atOnce: 1, total: 40 })
   let release!: () => void
   const held = turns.take('a', '1', () => new Promise<void>((resolve) => (release = resolve)))

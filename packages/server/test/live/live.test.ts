@@ -36,7 +36,7 @@ onBothEngines((engine) => {
     await reader.ended
   }
 
-  /** The next second of a stream: its events, and the counts that come after them. */
+  /** Reads the next second of a stream: its events, and the counts that follow them. */
   async function second(reader: Reader, on = service): Promise<{ events: EventSummary[]; stats: LiveStats }> {
     const events: EventSummary[] = []
     await on.clock.advance(1_000)
@@ -57,7 +57,7 @@ onBothEngines((engine) => {
       headers: { 'content-type': 'application/cloudevents-batch+json' },
     })
 
-  test('[CON-2] events and counts come once a second, and only of what happened since', async () => {
+  test('[CON-2] events and counts come once a second, and only for what happened since the last', async () => {
     await calls.publish(agent)
     const reader = await open()
     assert.match(reader.headers['content-type']!, /^text\/event-stream/)
@@ -113,7 +113,7 @@ onBothEngines((engine) => {
     await closed(reader)
   })
 
-  test('[CON-6] a lease that ran out counts when it is delivered again, and the last one when it is buried', async (t) => {
+  test('[CON-6] a lapsed lease counts when it is delivered again, the last one when it is buried', async (t) => {
     const own = await startService(engine, { VISIBILITY_TIMEOUT_S: '2', MAX_ATTEMPTS: '2' })
     t.after(() => own.stop())
     const there = outboundCalls(own)
@@ -130,7 +130,7 @@ onBothEngines((engine) => {
         counts.push([stats.failures, stats.dead_letters])
       }
     }
-    // Delivered, run out, delivered again, run out for the last time; the sweep comes by every second.
+    // Delivered, lapsed, delivered again, lapsed for the last time; the sweep runs every second.
     assert.deepEqual(counts.slice(0, 5), [
       [0, 0],
       [0, 0],
@@ -205,7 +205,7 @@ onBothEngines((engine) => {
     await closed(reader)
   })
 
-  test('[CON-3] what filters read of a long event is parsed in many turns, and once for all streams', async () => {
+  test('[CON-3] a long event is parsed for filters over many turns, and once for all streams', async () => {
     const data = `[${'{},'.repeat(300_000)}{}]`
     const sent = await service.call('POST /v1/events', {
       token: agent.token,
@@ -230,7 +230,7 @@ onBothEngines((engine) => {
     assert.equal(envelopeOf(events[0]!), envelopeOf(events[0]!))
   })
 
-  test('[CON-4] past 200 a second it says how many it left out, and shows the newest', async () => {
+  test('[CON-4] over 200 a second the stream shows the newest and says how many it left out', async () => {
     const reader = await open()
     const filtered = await open(`?filter=${encodeURIComponent('data.n % 2 == 0')}`)
     for (let part = 0; part < 5; part++)
@@ -263,7 +263,7 @@ onBothEngines((engine) => {
     await closed(reader)
   })
 
-  test('[CON-5] at most 16 streams of one principal, and a closed one makes room', async () => {
+  test('[CON-5] a principal has at most 16 streams, and a closed one makes room', async () => {
     const readers = await Promise.all(Array.from({ length: MAX_LIVE_OF_ONE }, () => open()))
     assertError(await service.call('GET /v1/live', { token: tenant.admin }), 'rate_limited', {
       limit: MAX_LIVE_OF_ONE,
@@ -278,7 +278,7 @@ onBothEngines((engine) => {
     for (const reader of readers) await closed(reader)
   })
 
-  test('[CON-5] a comment every 15 seconds, and the stream ends with its key', async () => {
+  test('[CON-5] a comment is sent every 15 seconds, and the stream ends with its key', async () => {
     const made = await service.call(`POST /operator/tenants/${tenant.slug}/admin-keys`, {
       token: service.config.operatorToken,
     })
@@ -298,7 +298,7 @@ onBothEngines((engine) => {
     await reader.ended
   })
 
-  test('[CON-5] a reader that takes nothing loses its stream', async () => {
+  test('[CON-5] a reader that reads nothing loses its stream', async () => {
     const { hostname, port } = new URL(service.url)
     const socket = net.connect(Number(port), hostname)
     await once(socket, 'connect')
@@ -319,7 +319,7 @@ onBothEngines((engine) => {
     socket.destroy()
   })
 
-  test('[CON-5] a shutdown ends live streams with a hint when to come back', async () => {
+  test('[CON-5] a shutdown ends live streams with a hint when to reconnect', async () => {
     const own = await startService(engine)
     const home = await own.tenant()
     const reader = await openReader(own.url, home.admin, '', '/v1/live')
@@ -330,7 +330,7 @@ onBothEngines((engine) => {
   })
 
   if (engine.name === 'postgres') {
-    test('[CON-2] events and counts of other nodes are there', async (t) => {
+    test('[CON-2] events and counts of other nodes are included', async (t) => {
       const other = await service.another()
       t.after(() => other.stop())
       const reader = await open('', other.url)

@@ -1,4 +1,4 @@
-// What happened in a tenant, by the minute.
+// Activity of a tenant by the minute.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeActivity, minuteOf } from '../../src/activity/activity.ts'
@@ -16,7 +16,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[CON-14] every minute asked for, oldest first, with what was counted in it', async () => {
+  test('[CON-14] every requested minute is listed, oldest first, with its counts', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     await interest(service, agent)
@@ -53,7 +53,7 @@ onBothEngines((engine) => {
       assertError(await service.call(`GET /v1/stats?minutes=${minutes}`, { token: tenant.admin }), 'validation_failed')
   })
 
-  test('[CON-14] what is written late counts for the minute in which it happened', async () => {
+  test('[CON-14] counts that are flushed late belong to the minute in which they happened', async () => {
     const tenant = await service.tenant()
     const clock = fakeClock()
     const activity = makeActivity(service.store, clock)
@@ -72,7 +72,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[CON-14] it is written down by itself, and kept for a day', async () => {
+  test('[CON-14] counts are flushed in the background, and kept for a day', async () => {
     const rows = async (): Promise<number> =>
       (await service.store.rows<{ n: number }>('select count(*) as n from activity_minutes'))[0]!.n
     const tenant = await service.tenant()

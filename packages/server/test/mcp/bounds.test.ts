@@ -1,4 +1,4 @@
-// MCP and a caller that means harm.
+// MCP with a hostile caller.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -63,7 +63,7 @@ onBothEngines((engine) => {
     assert.equal(await remaining(message('ping')), first - 5)
   })
 
-  test('[MCP-11] an agent has a few subscriptions open, and no more', async () => {
+  test('[MCP-11] the open subscriptions of an agent are limited', async () => {
     const agent = await tenant.agent()
     const leaving = new AbortController()
     const open: Response[] = []
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     assert.match(await response.text(), /acknowledged/)
   })
 
-  test('[MCP-12] a body is refused before it is parsed where it is too long or too deep', async () => {
+  test('[MCP-12] a body that is too long or too deep is refused before it is parsed', async () => {
     const { token } = await tenant.agent()
     const call = (data: string) =>
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"publish_event","arguments":{"type":"a.b","data":${data}}}}`
@@ -96,7 +96,7 @@ onBothEngines((engine) => {
     assert.match(large, /payload_too_large/)
   })
 
-  test('[MCP-12] nothing around a message is answered with 500', async () => {
+  test('[MCP-12] no odd method, host or resource is answered with 500', async () => {
     const { token } = await tenant.agent()
     const raw = (method: string, host: string): Promise<string> =>
       new Promise((resolve, reject) => {

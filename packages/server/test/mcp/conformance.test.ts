@@ -1,5 +1,5 @@
-// The official conformance suite against the service. It calls tools of its own that only a sample server has; those
-// scenarios, and those of parts that the service does not offer, stand in the baseline with the reason.
+// The official conformance suite against the service. It calls tools that only a sample server has; those scenarios,
+// and those of features that the service does not offer, are in the baseline with the reason.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const BASELINE = JSON.parse(
   readFileSync(path.join(import.meta.dirname, 'conformance-baseline.json'), 'utf8'),
 ) as Record<string, string>
 
-/** It ends with 1 when a scenario fails. What it prints of each last is how many of its checks did. */
+/** The suite exits with 1 when a scenario fails. For each it prints last how many of its checks failed. */
 async function runSuite(...args: string[]): Promise<{ all: string[]; failed: string[]; text: string }> {
   const options = { maxBuffer: 1 << 24 }
   const text = await new Promise<string>((resolve) => {
@@ -35,8 +35,8 @@ let close: () => void
 before(async () => {
   service = await startService(sqlite)
   const agent = await (await service.tenant()).agent()
-  // The suite sends no credentials: this adds them, and changes nothing else. No connection of a busy machine is old
-  // enough to be closed while it is used.
+  // The suite sends no credentials: this proxy adds them, and changes nothing else. It does not close idle connections,
+  // because on a busy machine it could close one that is just being used.
   const front = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     const headers = { ...incoming.headers, authorization: `Bearer ${agent.token}` }
     const options = { method: incoming.method!, headers, agent: false }
@@ -59,8 +59,8 @@ after(async () => {
   await service.stop()
 })
 
-test('[MCP-9] every scenario of the suite passes, but for those of the baseline, each of which has a reason', async (t) => {
-  // All in one process: most of the CPU of a scenario goes into loading the suite.
+test('[MCP-9] every scenario of the suite passes, except those in the baseline, each with a reason', async (t) => {
+  // All run in one process: most of the CPU of a scenario goes into loading the suite.
   const { failed, all, text } = await runSuite('server', '--url', url, '--suite', 'all')
   t.diagnostic(text)
   assert.ok(all.length > 20)

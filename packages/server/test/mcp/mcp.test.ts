@@ -14,7 +14,7 @@ const WANTED = [
   'list_channels', 'post_to_channel', 'explain_event', 'trace_event',
 ] // biome-ignore format: a list of names
 
-test('[MCP-3] what is cut off ends with a whole character', () => {
+test('[MCP-3] a truncated text ends with a whole character', () => {
   for (const before of ['', 'x']) {
     const text = before + '🙂'.repeat(300)
     assert.ok(snippet(text, 300).isWellFormed())
@@ -51,7 +51,7 @@ onBothEngines((engine) => {
     await client.close()
   })
 
-  test('[MCP-1] without a bearer, with a wrong one and with a revoked key it is 401', async () => {
+  test('[MCP-1] without a bearer token, with a wrong one and with a revoked key it is 401', async () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }
     for (const token of [null, 'nonsense', `ak_live_${'x'.repeat(32)}`]) {
       const reply = await service.call('POST /mcp', { token, body })
@@ -109,7 +109,7 @@ onBothEngines((engine) => {
     await client.close()
   })
 
-  test('[MCP-15] whole numbers of 64 bits are published, delivered and remembered as they are', async () => {
+  test('[MCP-15] whole numbers of 64 bits are published, delivered and remembered exactly', async () => {
     const agent = await tenant.agent()
     const interest = { event_type: 'com.long', priority: 0, enrichment_depth: 'none' }
     await service.call(`POST /v1/agents/${agent.id}/interests`, {
@@ -177,7 +177,7 @@ onBothEngines((engine) => {
     await Promise.all([mine!, theirs!, outside!].map((client) => client.close()))
   })
 
-  test('[MCP-3] memory: what is found is short, and the whole is fetched by its id', async () => {
+  test('[MCP-3] memory: results are short, and the whole memory is fetched by its id', async () => {
     const agent = await tenant.agent()
     const client = await connectMcp(service.url, agent.token)
     const content = `The coolant valve sticks. ${'Details follow. '.repeat(100)}`
@@ -218,7 +218,7 @@ onBothEngines((engine) => {
     await client.close()
   })
 
-  test('[MCP-2] the scopes and the tenancy of the caller hold, and a refusal says its code', async () => {
+  test('[MCP-2] scopes and tenancy of the caller hold, and a refusal has its code', async () => {
     const sender = await tenant.agent({ scopes: ['send'] })
     const client = await connectMcp(service.url, sender.token)
     const refused = await useTool<{ error: { code: string; details: object } }>(client, 'remember', {
@@ -244,7 +244,7 @@ onBothEngines((engine) => {
     await stranger.close()
   })
 
-  test("[MCP-4] who listens to its mailbox is told of what arrives in it, and of nobody else's", async () => {
+  test('[MCP-4] a subscriber to its mailbox is notified of its deliveries, and of no others', async () => {
     const [agent, neighbour] = [await tenant.agent(), await tenant.agent()]
     for (const { id, token } of [agent, neighbour]) {
       const body = { event_type: `listen.${id}`, priority: 0, enrichment_depth: 'none' }
@@ -305,7 +305,7 @@ onBothEngines((engine) => {
   })
 
   if (engine.name === 'postgres') {
-    test('[MCP-7] a request stands alone: a call may go to another node than the handshake', async () => {
+    test('[MCP-7] requests are independent: a call may go to another node than the handshake', async () => {
       const other = await service.another()
       const agent = await tenant.agent()
       const headers = { authorization: `Bearer ${agent.token}` }

@@ -13,7 +13,7 @@ export interface ToolReply<T> {
   result: T
 }
 
-/** Calls a tool; the text and the structured result of a success say the same. */
+/** Calls a tool, and checks that text and structured result of a success agree. */
 export async function useTool<T = Record<string, never>>(
   client: Client,
   name: string,

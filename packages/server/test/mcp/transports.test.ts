@@ -34,7 +34,7 @@ for (const [how, connect] of [
   ['HTTP', connectMcp],
   ['standard input', startMcp],
 ] as const) {
-  test(`[MCP-2][MCP-6] over ${how} an argument that a tool does not have reaches nobody`, async () => {
+  test(`[MCP-2][MCP-6] over ${how} an argument that a tool does not have is dropped`, async () => {
     const agent = await tenant.agent()
     const client = await connect(service.url, agent.key)
     const kept = await useTool<{ id: string }>(client, 'remember', {
@@ -57,7 +57,7 @@ for (const [how, connect] of [
     await client.close()
   })
 
-  test(`[MCP-3] over ${how} the receiver of long data reads all of it when it asks for it`, async () => {
+  test(`[MCP-3] over ${how} the receiver of long data can request all of it`, async () => {
     const { id, key } = await tenant.agent()
     const client = await connect(service.url, key)
     const data = { text: 'é'.repeat(5_000) }
@@ -96,14 +96,14 @@ for (const [how, connect] of [
     await client.close()
   })
 
-  test(`[MCP-4] over ${how} a client of an older protocol is not told that it may subscribe`, async () => {
+  test(`[MCP-4] over ${how} a client of an older protocol is not offered subscriptions`, async () => {
     const client = await connect(service.url, (await tenant.agent()).key)
     assert.notEqual(client.getServerCapabilities()?.resources?.subscribe, true)
     await client.close()
   })
 }
 
-test('[MCP-6] standard input that is a file, or nothing at all, ends it like any other', async () => {
+test('[MCP-6] standard input that is a file, or empty, ends the program normally', async () => {
   const { key } = await tenant.agent()
   const env = { SENSORIUM_KEY: key, SENSORIUM_URL: service.url }
   for (const input of ['/dev/null', import.meta.filename]) {
@@ -112,7 +112,7 @@ test('[MCP-6] standard input that is a file, or nothing at all, ends it like any
   }
 })
 
-test('[MCP-6] a call that is cancelled over standard input is given up at the service', async (t) => {
+test('[MCP-6] a call that is cancelled over standard input is aborted at the service', async (t) => {
   const held = Promise.withResolvers<void>()
   const givenUp = Promise.withResolvers<void>()
   const farEnd = createServer((request, response) => {

@@ -1,4 +1,4 @@
-// Two verbs on the same memories at once: on PostgreSQL both are under way, with one writer they follow each other.
+// Two verbs on the same memories at once: on PostgreSQL they run concurrently, with one writer one after the other.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { ImportedMemories, Memory } from '@sensorium/contract'
@@ -40,7 +40,7 @@ onBothEngines((engine) => {
       principal = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as Principal
     })
 
-    /** Does the one in a transaction that commits when the other has come as far as it can; the other's response. */
+    /** Runs `one` in a transaction that commits once `other` is over or waits. Returns the response of `other`. */
     async function beside<R>(one: (tx: Db) => Promise<unknown>, other: () => Promise<Reply<R>>): Promise<Reply<R>> {
       let responding!: Promise<Reply<R>>
       await service.store.tx(async (tx) => {
@@ -58,7 +58,7 @@ onBothEngines((engine) => {
         raw: lines.map((line) => JSON.stringify(line)).join('\n'),
       })
 
-    test('[RACE-5] two merges whose memories are related leave one relationship of a type', async () => {
+    test('[RACE-5] two concurrent merges of related memories leave one relationship of each type', async () => {
       const [a, b, x, y] = [
         await calls.make(agent),
         await calls.make(agent),
@@ -79,7 +79,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[RACE-5] an import that brings a memory back finds its external id taken in that moment', async () => {
+    test('[RACE-5] an import that restores a memory whose external id is taken meanwhile is a conflict', async () => {
       const gone = await calls.make(agent, { external_id: 'taken' })
       await calls.forget(agent, gone.id)
       const reply = await beside<ImportedMemories>(
@@ -94,7 +94,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[RACE-6] a line that is imported twice at once becomes one memory', async () => {
+    test('[RACE-6] a line that is imported twice concurrently becomes one memory', async () => {
       const line = { ...aMemory, title: 'Once' }
       const reply = await beside<ImportedMemories>(
         (tx) => importMemory(tx, tools, principal, line),
@@ -104,7 +104,7 @@ onBothEngines((engine) => {
       assert.equal((await calls.list(agent)).total, 1)
     })
 
-    test('[RACE-7] two that put one memory at once are not refused the room that it takes', async () => {
+    test('[RACE-7] two concurrent puts of one memory count once against the quota', async () => {
       await setSettings(service, tenant, { quota_memories: 1 })
       const quotas = makeQuotas(service.store, service.clock, () => ({ ...NO_SETTINGS, quota_memories: 1 }))
       const reply = await beside<Memory>(
@@ -114,7 +114,7 @@ onBothEngines((engine) => {
       assert.equal(reply.status, 200, reply.text)
     })
 
-    test('[RACE-7] two that put one agent at once are not refused the room that it takes', async () => {
+    test('[RACE-7] two concurrent puts of one agent count once against the quota', async () => {
       await setSettings(service, tenant, { quota_agents: 2 })
       const quotas = makeQuotas(service.store, service.clock, () => ({ ...NO_SETTINGS, quota_agents: 2 }))
       const wanted = { name: 'Put', delivery_mode: 'poll', client_type: 'other' } as const
@@ -125,7 +125,7 @@ onBothEngines((engine) => {
       assert.equal(reply.status, 200, reply.text)
     })
 
-    test('[RACE-15] what is undone, or done again, takes its bytes of a quota once', async () => {
+    test('[RACE-15] a put that is rolled back and retried takes its bytes of a quota once', async () => {
       const settings = { ...NO_SETTINGS, quota_stored_bytes: 60 }
       const quotas = makeQuotas(service.store, service.clock, () => settings)
       const collision = Object.assign(new Error('in each other\u2019s way'), { code: '40P01' })
@@ -142,7 +142,7 @@ onBothEngines((engine) => {
           }
           return made
         })
-      // PostgreSQL tries again by itself.
+      // On PostgreSQL the store retries by itself.
       const { outcome } = await put().catch((error) => (error === collision ? put() : Promise.reject(error)))
       assert.equal(outcome, 'made')
     })

@@ -1,10 +1,10 @@
-// How much of a text is read of a query.
+// How much of a query's text is read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { asQuery } from '../../src/memory/embed-query.ts'
 
-test('[RCL-56] a query is its first 4,096 characters, spaces counted once, wherever in the text they stand', () => {
+test('[RCL-56] a query is its first 4,096 characters, with every run of white space counted once', () => {
   const part = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.tuple(fc.constantFrom(' ', '\n', '\t\r\n', '\u2003'), fc.integer({ max: 10_000, min: 1 })),

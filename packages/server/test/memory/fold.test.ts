@@ -1,4 +1,4 @@
-// Texts are compared in the simple case folding of Unicode.
+// Texts are compared by the simple case folding of Unicode.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fold } from '../../src/memory/index/fold.ts'
@@ -9,15 +9,15 @@ test('[MEM-13] folding is the simple case folding of Unicode, for every code poi
     if (point >= 0xd800 && point <= 0xdfff) continue
     const character = String.fromCodePoint(point)
     const folded = fold(character)
-    // A million times: an assertion takes longer than the comparison.
+    // This runs a million times, and an assertion takes longer than the comparison.
     if (fold(folded) !== folded) assert.fail(`${character} is folded twice`)
-    // Regular expressions that ignore case compare by the simple folding.
+    // Regular expressions that ignore case compare by simple folding.
     if (folded !== character) {
       assert.match(character, new RegExp(`^\\u{${folded.codePointAt(0)!.toString(16)}}$`, 'iu'))
       classes.set(folded, folded)
     }
   }
-  // And no two classes are one: each representative matches itself alone among all of them.
+  // No two classes are the same: among all representatives each matches only itself.
   const all = [...classes.keys()].join('')
   for (const one of classes.keys())
     assert.deepEqual(all.match(new RegExp(`\\u{${one.codePointAt(0)!.toString(16)}}`, 'giu')), [one])

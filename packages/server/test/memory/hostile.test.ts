@@ -1,4 +1,4 @@
-// What somebody with an ordinary key can do to the others with memories: as little as possible.
+// A caller with an ordinary key must not be able to harm others through memories.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -20,7 +20,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
-/** How often others had their turn while something ran. */
+/** Counts the turns of the event loop that passed during `work`. */
 async function turnsBeside<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
   let turns = 0
   let over = false
@@ -37,7 +37,7 @@ const everyCharacter = Array.from({ length: 32_768 }, (_, i) =>
   String.fromCodePoint(i < 20_000 ? 0x4e00 + i : 0x20000 + i),
 ).join('')
 
-test('[RCL-4] a text has a bounded number of grams, and what it holds is always among what its grams allow', () => {
+test('[RCL-4] a text has a bounded number of grams, and every part of it is found by its grams', () => {
   assert.ok(gramsOf(7, everyCharacter).size <= 8_192)
   const alphabet = fc.constantFrom('a', 'b', 'é', '字', '🙂', ' ')
   const text = fc.oneof(
@@ -59,18 +59,18 @@ test('[RCL-4] a text has a bounded number of grams, and what it holds is always 
   )
 })
 
-test('[LOAD-3] what a long text is found by is worked out in steps, and is what it would be at once', async () => {
+test('[LOAD-3] a long text is analysed in steps, with the same result as in one', async () => {
   const analyse = makeAnalyse()
   const text = `Grüße ${everyCharacter}`
-  const { turns } = await turnsBeside(analyse.ahead(text, 'short', undefined))
+  const { turns } = await turnsBeside(analyse.analyseAhead(text, 'short', undefined))
   assert.ok(turns >= 2, `${turns} turns`)
-  assert.deepEqual(analyse.of(text), { folded: fold(text), words: wordsOf(text) })
-  assert.deepEqual(analyse.of('Short'), { folded: 'short', words: wordsOf('Short') })
-  // Texts whose transaction never came do not stay for ever.
+  assert.deepEqual(analyse.take(text), { folded: fold(text), words: wordsOf(text) })
+  assert.deepEqual(analyse.take('Short'), { folded: 'short', words: wordsOf('Short') })
+  // Texts whose transaction never came do not stay in memory for ever.
   const others = Array.from({ length: 20 }, (_, i) => `${i} ${'word '.repeat(1_000)}`)
-  await analyse.ahead(...others)
+  await analyse.analyseAhead(...others)
   assert.deepEqual(
-    others.map((other) => analyse.of(other).words.length),
+    others.map((other) => analyse.take(other).words.length),
     others.map(() => 1_001),
   )
 })
@@ -99,7 +99,7 @@ onBothEngines((engine) => {
   const inProcess = async () =>
     listMemories(service.store, service.app.memory.index.findText, viewer(), { limit: 200 }, service.clock.now())
 
-  test('[RCL-1] metadata goes out as the text that came in, from create to search', async () => {
+  test('[RCL-1] metadata is returned as the exact text that was sent, from create to search', async () => {
     const metadata = '{ "big" : 12345678901234567890, "e": 1.0, "half": "\\ud800", "list": [1,  2] }'
     const body = `{"type":"semantic","scope":"agent","title":"Exact","content":"As it came","metadata":${metadata}}`
     const headers = { 'content-type': 'application/json' }
@@ -118,7 +118,7 @@ onBothEngines((engine) => {
     await calls.forget(agent, made.body.id)
   })
 
-  test('[RCL-2] a large list, search and traversal are made row by row, as they are read', async () => {
+  test('[RCL-2] large lists, searches and traversals are written row by row, as they are read', async () => {
     const metadata = { blob: 'x'.repeat(400_000) }
     const made: Memory[] = []
     for (let i = 0; i < 5; i++)
@@ -140,7 +140,7 @@ onBothEngines((engine) => {
     const reached = await traverse(service.store, viewer(), made[0]!.id, {}, service.clock.now(), nextTurn)
     assert.ok('pieces' in reached)
 
-    // What is gone when its turn comes is left out: rows are read when they are wanted and not before.
+    // Rows are read only when they are needed, so a memory that is deleted by then is left out.
     const body = await inProcess()
     assert.ok('pieces' in body)
     let text = ''
@@ -153,13 +153,13 @@ onBothEngines((engine) => {
     for (const { id } of memories) await calls.forget(agent, id)
   })
 
-  test('[SAFE-35] a response that shows long metadata holds none of it while it waits, and shows what it was', async () => {
+  test('[SAFE-35] a waiting response holds no long metadata, and still shows it as it was', async () => {
     const metadata = { blob: 'Grüße '.repeat(30_000) }
     const { id } = await calls.make(agent, { title: 'Long', content: 'Has much metadata', metadata })
     const principal: Principal = { ...NOBODY, ...viewer(), keyId: 'key', scopes: new Set(['memory:read']) }
     const { pieces } = await service.app.operations.perform(principal, operations.getMemory, { params: { id } })
     assert.ok(pieces && Symbol.asyncIterator in pieces, 'it is made when its turn has come')
-    // Changed meanwhile: the response is of the memory as it was.
+    // The memory changes meanwhile, but the response shows it as it was.
     await service.clock.advance(1_000)
     const changed = { body: { metadata: { other: 1 } }, token: agent.token }
     assert.equal((await service.call(`PATCH /v1/memories/${id}`, changed)).status, 200)
@@ -202,7 +202,7 @@ onBothEngines((engine) => {
     await calls.forget(agent, id)
   })
 
-  test('[RCL-6] what a node claimed before the clock was set back by an hour is embedded all the same', async () => {
+  test('[RCL-6] memories claimed before the clock was set back by an hour are still embedded', async () => {
     const { id } = await calls.make(agent, { title: 'Hour', content: 'It was later already.' })
     await service.app.memory.embedding.idle()
     const ahead = service.clock.now() + 3_600_000
@@ -221,14 +221,14 @@ onBothEngines((engine) => {
     assert.notEqual(row!.embedded, '')
   })
 
-  test('[RCL-5] a search for repeated characters leaves the main thread to the others', async () => {
+  test('[RCL-5] a search for repeated characters does not block the main thread', async () => {
     const part = 'a'.repeat(500)
     const content = `${part}b`.repeat(65).slice(0, 32_768)
     for (let i = 0; i < 4; i++) await calls.make(agent, { title: `Repeated ${i}`, content })
     const needle = `${'a'.repeat(400)}b${'a'.repeat(501)}b`
     const held = `${'a'.repeat(400)}b${'a'.repeat(500)}b`
     const search = (text: string) => calls.list(agent, { search: text })
-    await search('begin') // the thread
+    await search('begin') // starts the thread
     const { turns, result } = await turnsBeside(search(needle))
     assert.equal(result.total, 0)
     assert.ok(turns > 0)
@@ -240,7 +240,7 @@ onBothEngines((engine) => {
 onBothEngines((engine) => {
   let far: Server
   let service: Service
-  /** Requests that the far end holds. */
+  /** How many requests the embedding service holds unanswered. */
   let asked = 0
   before(async () => {
     far = createServer(() => void asked++)
@@ -276,7 +276,7 @@ onBothEngines((engine) => {
     await until(async () => (await claimed()) > service.clock.now())
   })
 
-  test('[RCL-4] [SRCH-14] a word past those that are indexed finds nothing, also where it was searched for before', async () => {
+  test('[RCL-4] [SRCH-14] a word past the indexed ones finds nothing, also if it was searched for before', async () => {
     const agent = await (await service.tenant()).agent()
     const calls = memoryCalls(service)
     const search = async (): Promise<(number | undefined)[]> => {
@@ -287,13 +287,13 @@ onBothEngines((engine) => {
     assert.deepEqual(await search(), [])
     const many = Array.from({ length: 12_000 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('')
     const { id } = await calls.make(agent, { title: 'Many', content: `${many} zebrafinch` })
-    // It is found by nothing else either: the far end embeds nothing.
+    // Nothing else finds it either: the embedding service returns no vectors.
     assert.deepEqual(await search(), [])
     await calls.forget(agent, id)
   })
 
   test('[RCL-4] a memory of 32,768 different characters is stored, and found by any part of it', async () => {
-    // Of the far end nothing comes: it is found by its text alone.
+    // The embedding service returns no vectors: the memory is found by its text alone.
     const agent = await (await service.tenant()).agent()
     const calls = memoryCalls(service)
     const made = await calls.make(agent, { title: 'All of them', content: everyCharacter })

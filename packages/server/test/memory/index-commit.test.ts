@@ -1,5 +1,5 @@
-// What a node keeps of the memory index follows what is committed: a transaction that fails at its end leaves nothing
-// of itself, neither in what the search thread holds nor in what waits to be embedded.
+// The parts of the memory index that a node keeps in memory follow commits: a transaction that fails at its end leaves
+// nothing behind, neither in the search thread nor in the queue of memories to embed.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
@@ -26,7 +26,7 @@ onBothEngines((engine) => {
     tenant = await service.tenant()
     agent = await tenant.agent()
     calls = memoryCalls(service)
-    // A row that points nowhere makes the commit fail: the engines look at the very end.
+    // A row with a dangling reference makes the commit fail: the engines check the constraint at the very end.
     await service.store.tx(async (tx) => {
       await tx.run('create table whole (id integer primary key)')
       await tx.run('create table broken (id integer references whole (id) deferrable initially deferred)')
@@ -40,14 +40,14 @@ onBothEngines((engine) => {
     const results = await calls.search(agent, query, { explain: true })
     return results.map(({ memory: { title }, signals }) => ({ title, ...signals! }))
   }
-  /** Titles of what holds a word of the query. */
+  /** Titles of the memories that contain a word of the query. */
   const holding = async (query: string): Promise<string[]> =>
     (await search(query))
       .filter(({ lexical }) => lexical > 0)
       .map(({ title }) => title)
       .sort()
 
-  test('[RCL-13] a change that fails to commit changes nothing of what is found, and the next one is seen', async () => {
+  test('[RCL-13] a change that fails to commit does not change what is found, and the next one does', async () => {
     const harbour = await calls.make(agent, { title: 'Harbour', content: 'The ferry leaves at seven.' })
     const museum = await calls.make(agent, { title: 'Museum', content: 'The ferry ticket is valid there.' })
     await service.app.memory.embedding.idle()
@@ -81,7 +81,7 @@ onBothEngines((engine) => {
     )
     assert.equal((await calls.list(agent, { search: 'ferry' })).total, 2)
 
-    // The log of changes gives this one the numbers that the lost one had.
+    // In the log of changes this one gets the same numbers as the lost one.
     await service.store.tx(changeAll)
     assert.deepEqual(told, [harbour.id])
     assert.deepEqual(await holding('ferry'), [])
@@ -90,7 +90,7 @@ onBothEngines((engine) => {
     await index.close()
   })
 
-  test('[RCL-13] what was embedded of a memory before it was deleted is not kept for the text that it comes back with', async () => {
+  test('[RCL-13] a vector made before a memory was deleted is not kept for its restored text', async () => {
     const { id } = await calls.make(agent, { title: 'Bridge', content: 'The bridge is closed.' })
     await service.app.memory.embedding.idle()
     const state = 'select version, embedded from memory_recall where tenant_id = ? and memory_id = ?'
@@ -108,7 +108,7 @@ onBothEngines((engine) => {
     assert.equal(await service.store.tx((tx) => service.app.memory.index.keep(tx, 'late', late)), false)
   })
 
-  test('[RCL-13] a transaction that shares a commit which fails leaves what is committed to be found, and no more', async () => {
+  test('[RCL-13] beside a transaction that fails to commit, exactly what is committed is found', async () => {
     const memory = await calls.make(agent, { title: 'Lamp', content: 'The lamp in the hall is broken.' })
     await service.app.memory.embedding.idle()
     assert.deepEqual(await holding('lamp'), ['Lamp'])

@@ -1,4 +1,4 @@
-// Memories that say the same: noticed, found, merged; and those of which nothing may stay.
+// Memories that say the same are noticed, found and merged; erased memories leave no trace.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { CreatedMemory, Memory } from '@sensorium/contract'
@@ -9,7 +9,7 @@ import { withDerived } from '../../src/memory/derived-from.ts'
 import { movesOf, type Edge } from '../../src/memory/merge.ts'
 import { ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
-test('[KEP-13] which relationships move: none among the merged, and of equals the strongest', () => {
+test('[KEP-13] relationships among merged memories are dropped, and of equal ones the strongest moves', () => {
   const edge = (id: string, from: string, to: string, strength = 1, relationship_type = 'supports'): Edge => ({
     id,
     source_memory_id: from,
@@ -31,11 +31,11 @@ test('[KEP-13] which relationships move: none among the merged, and of equals th
   assert.deepEqual(dropped.sort(), ['1', '3', '5', '6'])
   assert.deepEqual(outgoing.sort(), ['2', '4'])
   assert.deepEqual(incoming, ['7'])
-  // Of equals the one that need not move stays.
+  // Of equally strong ones the one that need not move stays.
   assert.deepEqual(movesOf([edge('1', 'a', 'x'), edge('2', 'into', 'x')], 'into', new Set(['a'])).dropped, ['1'])
 })
 
-test('[KEP-13] metadata names what was merged and otherwise stays the text it was', () => {
+test('[KEP-13] metadata names the merged memories and otherwise keeps its exact text', () => {
   assert.equal(withDerived('{}', ['m']), '{"derived_from":["m"]}')
   assert.equal(withDerived('{ "exact": 1.00 }', ['m']), '{"derived_from":["m"],"exact": 1.00 }')
   assert.equal(withDerived('{"derived_from":["l"],"a":1}', ['l', 'm']), '{"derived_from":["l","m"],"a":1}')
@@ -78,7 +78,7 @@ onBothEngines((engine) => {
   const merge = (by: Actor, id: string, memory_ids: unknown) =>
     service.call<Memory>(`POST /v1/memories/${id}/merge`, { token: by.token, body: { memory_ids } })
   const erase = (by: Actor, id: string) => service.call(`DELETE /v1/memories/${id}?erase=true`, { token: by.token })
-  /** Nothing waits to be embedded. */
+  /** Resolves when no memory waits to be embedded. */
   const quiet = () => service.app.memory.embedding.idle()
 
   async function people(): Promise<{ tenant: TestTenant; agent: TestAgent; other: TestAgent; admin: Actor }> {
@@ -87,7 +87,7 @@ onBothEngines((engine) => {
     return { tenant, agent: await tenant.agent(), other: await tenant.agent(), admin }
   }
 
-  test('[KEP-12] a new memory is told what says nearly the same among what its owner sees', async () => {
+  test('[KEP-12] a new memory’s response lists similar memories that its owner sees', async () => {
     const { agent, other } = await people()
     await quiet()
     const first = await calls.post(agent, PUMP)
@@ -104,7 +104,7 @@ onBothEngines((engine) => {
     )
     assert.ok(twin.similar![0]!.score > 0.92 && twin.similar![0]!.score <= 1)
     assert.ok(!JSON.stringify(twin.similar).includes(hidden.id))
-    // It was stored with its meaning: nobody has to embed it any more.
+    // It was stored with its vector, so it is not embedded again.
     const rows = await service.store.rows<{ embedded: string }>(
       'select embedded from memory_recall where memory_id = ?',
       [twin.id],
@@ -113,7 +113,7 @@ onBothEngines((engine) => {
     assert.equal('similar' in (await calls.get(agent, twin.id)).body, false)
   })
 
-  test('[KEP-12] [IDEM-1] a retry with the same key hears the same', async () => {
+  test('[KEP-12] [IDEM-1] a retry with the same key gets the same response', async () => {
     const { agent } = await people()
     await calls.make(agent, PUMP)
     await quiet()
@@ -129,7 +129,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.list(agent)).total, 2)
   })
 
-  test('[KEP-12] a long text, and one of many at once, is written without a look', async () => {
+  test('[KEP-12] long texts and many at once are stored without looking for similar memories', async () => {
     const { agent } = await people()
     await quiet()
     const long = await calls.post(agent, { ...PUMP, content: `${PUMP.content} `.repeat(20) })
@@ -140,7 +140,7 @@ onBothEngines((engine) => {
     assert.deepEqual(new Set(many.map(({ status }) => status)), new Set([201]))
   })
 
-  test('[KEP-11] the likest first, without itself, of what the caller sees', async () => {
+  test('[KEP-11] similar memories: the most similar first, without itself, of those the caller sees', async () => {
     const { agent, other } = await people()
     const pump = await calls.make(agent, PUMP)
     const invoices = await calls.make(agent, UNLIKE)
@@ -160,7 +160,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.list(agent)).memories.find(({ id }) => id === twin.id)!.accessed_at, twin.accessed_at)
   })
 
-  test('[KEP-13] one of several: its words stay, relationships move, the others are gone', async () => {
+  test('[KEP-13] a merge keeps one memory’s text, moves relationships to it and deletes the others', async () => {
     const { agent, admin } = await people()
     const [into, a, b, x] = [
       await calls.make(agent, { ...PUMP, metadata: { kept: true } }),
@@ -198,7 +198,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[KEP-13] same owner, scope and team; one to twenty; nothing is half merged', async () => {
+  test('[KEP-13] a merge needs one owner, scope and team and one to twenty memories, or changes nothing', async () => {
     const { agent, other, admin } = await people()
     const into = await calls.make(agent, { scope: 'institutional' })
     const theirs = await calls.make(other, { scope: 'institutional' })
@@ -216,7 +216,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await merge(agent, into.id, [into.id])).body.metadata, {})
   })
 
-  test('[KEP-14] nothing of it stays, also of what was deleted; for org-admins alone', async () => {
+  test('[KEP-14] an erasure leaves nothing, also of a deleted memory, and is for org-admins only', async () => {
     const { tenant, agent, admin } = await people()
     const memory = await calls.make(agent, { ...PUMP, external_id: 'e' })
     const x = await calls.make(agent, UNLIKE)

@@ -1,4 +1,4 @@
-// Memories by the id they have in somebody else's system.
+// Memories by the id that they have in another system.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
@@ -28,7 +28,7 @@ onBothEngines((engine) => {
       body: { ...aMemory, ...body },
     })
 
-  test('[KEP-5] an owner has an external id once; others may have the same', async () => {
+  test('[KEP-5] an external id is unique for an owner; other owners may use the same', async () => {
     const memory = await calls.make(agent, { external_id: 'once' })
     assert.equal(memory.external_id, 'once')
     assert.equal((await calls.get(agent, memory.id)).body.external_id, 'once')
@@ -38,11 +38,11 @@ onBothEngines((engine) => {
     assert.equal('external_id' in none, false)
     for (const wrong of ['', ' ', 'x'.repeat(256), 7])
       assertError(await calls.post(agent, { external_id: wrong }), 'validation_failed', { field: 'external_id' })
-    // It is no field that an update changes.
+    // An update does not change it.
     assert.equal((await calls.patch(agent, memory.id, { external_id: 'twice' })).body.external_id, 'once')
   })
 
-  test('[KEP-5] what is deleted or past its expiry gives its id back', async () => {
+  test('[KEP-5] a deleted or expired memory frees its external id', async () => {
     const deleted = await calls.make(agent, { external_id: 'gone' })
     await calls.forget(agent, deleted.id)
     const again = await calls.make(agent, { external_id: 'gone' })
@@ -56,7 +56,7 @@ onBothEngines((engine) => {
     assert.deepEqual(ids((await calls.list(agent, { status: 'expired' })).memories), [brief.id])
   })
 
-  test('[KEP-6] made, changed, left as it was', async () => {
+  test('[KEP-6] a put creates a memory, changes it, or leaves it as it is', async () => {
     const made = await put(agent, 'wiki/7 ü', { title: 'Pump', confidence: 0.4, metadata: { a: 1 } })
     assert.equal(made.status, 201, made.text)
     assert.equal(made.body.external_id, 'wiki/7 ü')
@@ -69,7 +69,7 @@ onBothEngines((engine) => {
     const { updated_at, ...rest } = changed.body
     assert.equal(updated_at, new Date(service.clock.now()).toISOString())
     const { updated_at: _, ...before } = made.body
-    // What the body leaves out is as a new memory has it.
+    // Fields that the body leaves out get the defaults of a new memory.
     assert.deepEqual(rest, {
       ...before,
       title: 'Valve',
@@ -93,7 +93,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[KEP-6] own memories alone; the shape and the path are checked; a scope only widens', async () => {
+  test('[KEP-6] a put affects own memories only; body and path are checked; a scope only widens', async () => {
     const mine = (await put(agent, 'shared', { scope: 'institutional' })).body
     const theirs = await put(other, 'shared')
     assert.equal(theirs.status, 201)
@@ -110,7 +110,7 @@ onBothEngines((engine) => {
     assertError(await put(reader, 'x'), 'insufficient_scope', { required_scope: 'memory:write' })
   })
 
-  test('[KEP-6] of many that put at once one makes it, and nobody fails', async () => {
+  test('[KEP-6] of many concurrent puts one creates the memory, and none fails', async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, (_, i) => put(agent, 'race', { title: `Title ${i}` })))
     assert.deepEqual(
       replies.map(({ status }) => status).sort(),

@@ -1,4 +1,4 @@
-// What a memory was: its versions, and the way back to one.
+// The history of a memory: its versions, and restoring one.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Memory, MemoryVersion } from '@sensorium/contract'
@@ -8,7 +8,7 @@ import { startService, type Service, type TestAgent, type TestTenant } from '../
 import { dropUpTo } from '../../src/memory/versions.ts'
 import { memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
-test('[KEP-2] what is kept: the newest hundred, a mebibyte of them, and the last change whatever it takes', () => {
+test('[KEP-2] the newest hundred versions are kept, up to a mebibyte, and the last change of any size', () => {
   const rows = (count: number, bytes: number) =>
     Array.from({ length: count }, (_, i) => ({ version: count + 1 - i, bytes }))
   assert.equal(dropUpTo(rows(100, 10)), 0)
@@ -52,7 +52,7 @@ onBothEngines((engine) => {
     service.call<Memory>(`POST /v1/memories/${id}/restore`, { token: by.token, body: { version } })
   const rows = () => service.store.rows('select version from memory_versions where memory_id = ?', [memory.id])
 
-  test('[KEP-1] each change is a version, newest first, with who, when and what; a new memory has one and no row', async () => {
+  test('[KEP-1] each change is a version with who, when and what, newest first; a new memory has one', async () => {
     const [only, ...rest] = await versions()
     assert.deepEqual(rest, [])
     assert.deepEqual(await rows(), [])
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     ])
   })
 
-  test('[KEP-1] a promotion is a version; history is seen by whoever sees the memory', async () => {
+  test('[KEP-1] a promotion is a version; whoever sees a memory sees its history', async () => {
     assertError(await history(other), 'not_found')
     assertError(await history(agent, 'mem_nothing'), 'not_found')
     await calls.promote(agent, memory.id, { scope: 'institutional' })
@@ -111,7 +111,7 @@ onBothEngines((engine) => {
     assert.equal((await restore(agent, 5)).body.title, 'Title 5')
   })
 
-  test('[KEP-2] what changes replaced is bounded in bytes', async () => {
+  test('[KEP-2] replaced texts are bounded in bytes', async () => {
     const metadata = (i: number) => ({ i, long: 'x'.repeat(300_000) })
     for (let i = 2; i <= 7; i++) await calls.patch(agent, memory.id, { metadata: metadata(i) })
     const all = await versions()
@@ -122,7 +122,7 @@ onBothEngines((engine) => {
     assert.deepEqual(all.at(-1)!.fields['metadata'], metadata(5))
   })
 
-  test('[KEP-3] an older version comes back as the newest one; who sees it stays', async () => {
+  test('[KEP-3] an older version is restored as the newest one; its visibility stays', async () => {
     await calls.patch(agent, memory.id, { title: 'Second', content: 'Two', metadata: { b: 2 } })
     await calls.promote(agent, memory.id, { scope: 'institutional' })
     await service.clock.advance(1000)
@@ -144,12 +144,12 @@ onBothEngines((engine) => {
       found.body.results.some(({ memory: { title } }) => title === 'Second'),
       false,
     )
-    // Once more changes nothing.
+    // Restoring again changes nothing.
     assert.deepEqual((await restore(admin, 1)).body, expected)
     assert.equal((await versions()).length, 4)
   })
 
-  test('[KEP-3] who may, and which versions there are', async () => {
+  test('[KEP-3] a restore needs the owner or an org-admin, and a version that exists', async () => {
     await calls.promote(agent, memory.id, { scope: 'institutional' })
     assertError(await restore(other, 1), 'business_rule_violation')
     const details = assertError(await restore(agent, 7), 'not_found')
@@ -188,7 +188,7 @@ onBothEngines((engine) => {
       'validation_failed',
     )
     assert.deepEqual(await versions(), before)
-    // Over a mebibyte the response is made while it is read.
+    // Over a mebibyte the response is produced while it is read.
     assert.equal((await patch(`{"long":"${'y'.repeat(900_000)}"}`)).status, 200)
     assert.equal((await patch(`{"long":"${'z'.repeat(900_000)}"}`)).status, 200)
     const long = await history(agent)

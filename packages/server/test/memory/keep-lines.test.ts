@@ -1,9 +1,9 @@
-// An import's lines, cut out of the pieces in which its body arrives.
+// The lines of an import, split from the pieces in which its body arrives.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linesOf } from '../../src/memory/transfer/lines.ts'
 
-test('[KEP-8] lines keep their numbers however the bytes are cut; one that is too long is not kept', async () => {
+test('[KEP-8] lines keep their numbers however the bytes are split; a line that is too long is dropped', async () => {
   const text = Buffer.from('{"a":"ü"}\n\n  \r\nsecond\nthis one is too long\nlast')
   for (const size of [1, 2, 3, 7, 100]) {
     const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>

@@ -1,4 +1,4 @@
-// Memories on their way out and in.
+// Export and import of memories.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MAX_IMPORT, type ImportedMemories, type Memory, type Relationship } from '@sensorium/contract'
@@ -66,7 +66,7 @@ onBothEngines((engine) => {
     return { tenant, agent, other, made }
   }
 
-  test('[KEP-7] what the caller sees: memories, then relationships, oldest first; `since` cuts', async () => {
+  test('[KEP-7] an export has visible memories, then relationships, oldest first, from `since` on', async () => {
     const { tenant, agent, other, made } = await filled()
     const lines = parsed(await exported(agent))
     assert.deepEqual(lines.slice(0, 5), made)
@@ -99,7 +99,7 @@ onBothEngines((engine) => {
       await service.call('GET /v1/memories/export?since=yesterday', { token: agent.token }),
       'validation_failed',
     )
-    // It reads: nothing was accessed, and another tenant has nothing.
+    // An export does not count as access, and one of another tenant is empty.
     assert.deepEqual(
       (await all(agent)).map(({ accessed_at }) => accessed_at),
       made.map(({ accessed_at }) => accessed_at),
@@ -108,7 +108,7 @@ onBothEngines((engine) => {
     assert.equal(await exported(empty), '')
   })
 
-  test('[KEP-7] many pages, and a memory with very many relationships', async () => {
+  test('[KEP-7] an export of many pages, and of a memory with very many relationships', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const lines: object[] = Array.from({ length: 620 }, (_, i) => ({ ...aMemory, id: `old-${i}`, title: `T ${i}` }))
@@ -150,7 +150,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[KEP-8] [KEP-9] into another tenant: the caller owns it, ids are mapped, and again nothing changes', async () => {
+  test('[KEP-8] [KEP-9] an import into another tenant maps ids to the caller’s own memories, once', async () => {
     const { agent, made } = await filled()
     const text = await exported(agent)
     const away = await service.tenant()
@@ -171,11 +171,11 @@ onBothEngines((engine) => {
     assert.equal(there[0]!.external_id, 'first')
     const related = await calls.related(reader, there[0]!.id)
     assert.deepEqual(related.map(({ memory }) => memory.title).sort(), ['Three', 'Two'])
-    // Again, in pieces, as somebody who starts over would.
+    // Again, in pieces, as after an interrupted import.
     assert.deepEqual((await imported(reader, text)).counts, [0, 0, 7, 0])
     const lines = text.split('\n').slice(0, -1)
     for (const line of lines.slice(4)) assert.deepEqual((await imported(reader, line)).counts, [0, 0, 1, 0])
-    // What changed at its origin is changed; what was deleted here comes back under its id.
+    // A memory that changed at its origin is changed; one that was deleted here is restored under its id.
     await calls.forget(reader, there[2]!.id)
     const newer = text.replace('"title":"Five"', '"title":"Fifth"')
     assert.deepEqual((await imported(reader, newer)).counts, [0, 2, 5, 0])
@@ -184,11 +184,11 @@ onBothEngines((engine) => {
       (await all(reader)).map(({ title, id }) => [title, id]),
       titles.map((title, i) => [title, there[i]!.id]),
     )
-    // It is found by its words.
+    // It is found by its new words.
     assert.deepEqual(ids((await calls.list(reader, { search: 'fifth' })).memories), [there[4]!.id])
   })
 
-  test('[KEP-9] into the same tenant: own memories by their id, others are there already', async () => {
+  test('[KEP-9] an import into the same tenant updates own memories by id, and skips others', async () => {
     const { tenant, agent, made } = await filled()
     const text = await exported(agent)
     assert.deepEqual((await imported(agent, text)).counts, [0, 0, 7, 0])
@@ -202,7 +202,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await imported(admin, await exported(admin))).counts, [0, 0, 8, 0])
   })
 
-  test('[KEP-9] lines without an id: an external id upserts, the same words are the same memory', async () => {
+  test('[KEP-9] lines without an id: an external id upserts, and the same text is the same memory', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const lines = [
@@ -220,12 +220,12 @@ onBothEngines((engine) => {
     ]
     assert.deepEqual((await imported(agent, again)).counts, [2, 1, 0, 0])
     assert.equal((await calls.get(agent, known.id)).body.title, 'Renamed')
-    // The mapping holds in the next request too; a relationship is brought up to date.
+    // The mapping holds in the next request too; a relationship is updated.
     assert.deepEqual((await imported(agent, [{ ...again[2], strength: 0.75 }])).counts, [0, 1, 0, 0])
     assert.equal((await calls.related(agent, known.id))[0]!.relationship.strength, 0.75)
   })
 
-  test('[KEP-9] what was deleted does not come back where its external id is taken; the other lines go on', async () => {
+  test('[KEP-9] a deleted memory whose external id is taken is not restored; other lines go on', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const admin = await orgAdmin(service, tenant)
@@ -245,7 +245,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.get(agent, gone.id)).body.title, 'Back')
   })
 
-  test('[KEP-8] whatever an export writes is taken, also of a memory that is as large as it may be', async () => {
+  test('[KEP-8] every exported line can be imported, also of a memory of the largest size', async () => {
     const agent = await (await service.tenant()).agent()
     const brief = { ...aMemory, title: 't', content: 'c', metadata: { long: '' } }
     const metadata = { long: 'x'.repeat(1_048_576 - Buffer.byteLength(JSON.stringify(brief))) }
@@ -259,7 +259,7 @@ onBothEngines((engine) => {
     assert.equal((await all(other))[0]!.content, text)
   })
 
-  test('[KEP-8] each line stands alone, and what is refused is told with its number', async () => {
+  test('[KEP-8] each line is judged alone, and refused lines are reported with their number', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const line = (body: object) => JSON.stringify({ ...aMemory, ...body })
@@ -294,7 +294,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await imported(agent, '')).counts, [0, 0, 0, 0])
   })
 
-  test('[KEP-8] a quota holds for imports; what is over it is refused line by line', async () => {
+  test('[KEP-8] a quota holds for imports; lines over it are refused one by one', async () => {
     const { tenant, agent } = await filled()
     const { id } = tenant
     await service.store.tx((tx) =>
@@ -335,7 +335,7 @@ onBothEngines((engine) => {
       })
     ).body.error
     assert.deepEqual(details, { actual_size: MAX_IMPORT + 1, max_size: MAX_IMPORT })
-    // Several at once take turns, and none is lost.
+    // Concurrent imports take turns, and none is lost.
     const many = await Promise.all(
       Array.from({ length: 6 }, (_, i) => imported(agent, [{ ...aMemory, title: `Turn ${i}` }])),
     )

@@ -1,4 +1,4 @@
-// Long work with memories leaves turns of the event loop, and connections, to the others.
+// Long work on memories leaves turns of the event loop, and connections, to other requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations } from '@sensorium/contract'
@@ -34,7 +34,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[SAFE-42] an export reads no long metadata of a relationship as a look-up: others would wait for it', async () => {
+  test('[SAFE-42] an export does not read long metadata by look-up: other look-ups would wait', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const [one, two] = [await calls.make(agent, { title: 'One' }), await calls.make(agent, { title: 'Two' })]
@@ -46,7 +46,7 @@ onBothEngines((engine) => {
     assert.ok(lines.at(-1)!.includes(JSON.stringify(metadata)), 'it is there')
   })
 
-  test('[RCL-56] of long queries that come together one is told its words in a turn; a short one waits for none', async () => {
+  test('[RCL-56] one of several long queries is split into words per turn; a short one does not wait', async () => {
     const tenant = await service.tenant()
     const { memory } = service.app
     let inTurn = 0
@@ -82,7 +82,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await short(adminOf(tenant.id), 'a few words'), [])
   })
 
-  test('[KEP-15] of what is merged into another, or deleted, no text is read or written', async () => {
+  test('[KEP-15] merging or deleting a memory reads and writes none of its text', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const long = 'x'.repeat(50_000)
@@ -117,7 +117,7 @@ onBothEngines((engine) => {
     for (const id of others) assert.equal((await calls.get(agent, id)).status, 404)
   })
 
-  test('[REL-16] traversals that come together share the turns between their pages', async () => {
+  test('[REL-16] concurrent traversals share the turns between their pages', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     // 60 memories, all related to all: 3,540 relationships, four pages.

@@ -1,4 +1,4 @@
-// PostgreSQL with pgvector where no server has it: WebAssembly, in this process, behind the seam the features use.
+// PostgreSQL with pgvector without a server: WebAssembly in this process, behind the store interface of the features.
 import { PGlite, types, type Transaction } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { runEffects, type Db, type Dialect, type Insert, type Store, type Value } from '../../src/store/db.ts'
@@ -71,13 +71,13 @@ function on(
 
 export async function pgliteStore(): Promise<Store> {
   const pglite = await PGlite.create({ extensions: { vector } })
-  const store: Omit<Store, 'behind'> = {
+  const store: Omit<Store, 'staleReads'> = {
     ...on(pglite),
     name: 'pglite',
     serverTime: async () => null,
-    soon: (begin) => void setImmediate(begin),
-    alongside: (begin) => void setImmediate(begin),
-    beside: on(pglite),
+    beforeNextGroup: (begin) => void setImmediate(begin),
+    withNextGroup: (begin) => void setImmediate(begin),
+    outsideTx: on(pglite),
     async tx<T>(work: (tx: Db) => Promise<T>): Promise<T> {
       const effects: (() => void)[] = []
       const result = await pglite.transaction(async (tx) => {
@@ -97,12 +97,12 @@ export async function pgliteStore(): Promise<Store> {
     },
     readFor: () => store as Db,
     requireSessions: async () => {},
-    learn: async () => {},
+    refreshCapabilities: async () => {},
     ping: async () => void (await pglite.query('select 1')),
     notify: () => {},
     listen: () => {},
     stats: () => ({ waiting: 0, connections: 1, idle: 1 }),
     close: () => pglite.close(),
   }
-  return Object.assign(store, { behind: store as Db })
+  return Object.assign(store, { staleReads: store as Db })
 }

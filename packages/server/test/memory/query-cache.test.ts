@@ -5,7 +5,7 @@ import type { Embedded } from '../../src/memory/embed/embedding.ts'
 
 const embedded = (n: number): Embedded => ({ vector: Float32Array.of(n), tokens: new Int8Array(64) })
 
-test('[ENR-8] a text of a tenant goes through the model once, also when it is asked for twice at once', async () => {
+test('[ENR-8] a text of a tenant is embedded once, also when requested twice concurrently', async () => {
   const cache = makeQueryCache()
   let read = 0
   const embed = async (): Promise<Embedded> => embedded(++read)
@@ -17,7 +17,7 @@ test('[ENR-8] a text of a tenant goes through the model once, also when it is as
   assert.equal(read, 2, 'another tenant does not learn what was asked')
 })
 
-test('[ENR-8] who waits for another that fails asks by itself', async () => {
+test('[ENR-8] a caller that waits for another’s failing request makes its own', async () => {
   const cache = makeQueryCache()
   const failing = cache.of('t', 'hot', () => Promise.reject(new Error('too many of them')))
   const other = cache.of('t', 'hot', async () => embedded(1))
@@ -25,7 +25,7 @@ test('[ENR-8] who waits for another that fails asks by itself', async () => {
   assert.equal((await other).vector[0], 1)
 })
 
-test('[ENR-8] what was asked longest ago makes room', async () => {
+test('[ENR-8] the least recently used text is evicted', async () => {
   const cache = makeQueryCache(3_000)
   let read = 0
   const ask = (text: string): Promise<Embedded> => cache.of('t', text, async () => embedded(++read))

@@ -1,4 +1,4 @@
-// What the search thread keeps of a tenant in memory: for how long, and that it follows what is committed.
+// The columns of a tenant that the search thread caches: for how long, and that they follow commits.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { memoryColumns, weightNames } from '../../src/memory/index/memory-columns.ts'
@@ -35,7 +35,7 @@ function countingSource(): ColumnSource & { reads: number; updates: number } {
   return source
 }
 
-test('[RCL-50] what nobody has searched for ten minutes is let go, and read anew with the next search', async () => {
+test('[RCL-50] columns not searched for ten minutes are evicted, and read again by the next search', async () => {
   let now = 0
   const source = countingSource()
   const cache = makeTenantCache(source, () => now)
@@ -47,20 +47,20 @@ test('[RCL-50] what nobody has searched for ten minutes is let go, and read anew
   assert.deepEqual([source.reads, source.updates], [2, 1])
   now = KEPT_MS + 1
   const before = cache.bytes
-  cache.letGo()
+  cache.dropUnused()
   assert.equal(cache.bytes, before / 2, 'the tenant that was searched stays')
   now = 3 * KEPT_MS
-  cache.letGo()
+  cache.dropUnused()
   assert.equal(cache.bytes, 0)
   await cache.columnsOf('ten_1', 'model')
   assert.equal(source.reads, 3)
-  // Without a look in between they are not trusted either: the log of changes may have been cut since.
+  // Without a sweep in between they count as stale too: the log of changes may have been truncated since.
   now = 5 * KEPT_MS
   await cache.columnsOf('ten_1', 'model')
   assert.deepEqual([source.reads, source.updates], [4, 1])
 })
 
-test('[RCL-50] searches of a tenant at once read its columns once; what is too much is not counted each time', async () => {
+test('[RCL-50] concurrent searches of a tenant read its columns once; that it is too large is remembered', async () => {
   const source = countingSource()
   const cache = makeTenantCache(source)
   const found = await Promise.all([1, 2, 3].map(() => cache.columnsOf('ten_1', 'model')))
@@ -73,18 +73,18 @@ test('[RCL-50] searches of a tenant at once read its columns once; what is too m
   assert.equal(asked, 1)
 })
 
-test('[RCL-51] what windows mean is kept in bounds, and not beyond their text', () => {
+test('[RCL-51] cached vectors of windows are bounded, and dropped with their text', () => {
   const columns = new TenantColumns(weightNames)
   const row = (id: string) =>
     memoryColumns('ten_1', [id, 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null)
   const meaning = { vector: new Float32Array(384), tokens: new Int8Array(64) }
   const empty = columns.meanings.bytes
-  const place = columns.put(row('mem_1'))
+  const at = columns.put(row('mem_1'))
   columns.addWindow('mem_1', 0, new Uint8Array(48))
-  columns.meanings.put(place, 0, meaning)
-  assert.equal(columns.meanings.get(place, 0), meaning)
+  columns.meanings.put(at, 0, meaning)
+  assert.equal(columns.meanings.get(at, 0), meaning)
   columns.dropWindows(new Set(['mem_1']))
-  assert.equal(columns.meanings.get(place, 0), undefined)
+  assert.equal(columns.meanings.get(at, 0), undefined)
   assert.equal(columns.meanings.bytes, empty)
   for (let part = 0; part < 20_000; part++) columns.meanings.put(1 + (part >> 10), part & 1_023, meaning)
   assert.ok(columns.meanings.bytes <= 16 * 1_048_576)
@@ -92,7 +92,7 @@ test('[RCL-51] what windows mean is kept in bounds, and not beyond their text', 
   assert.equal(columns.meanings.get(1 + (19_999 >> 10), 19_999 & 1_023), meaning)
 })
 
-test('[SRCH-14] of few short memories few windows are compared exactly, of many or of long ones more', () => {
+test('[SRCH-14] few windows are compared exactly for few short memories, more for many or long ones', () => {
   const compared = (memories: number, averageLength: number): number => windowsToCompare({ memories, averageLength })
   assert.deepEqual([compared(0, 0), compared(9_000, 30), compared(100_000, 30)], [192, 204, 317])
   assert.deepEqual([compared(1_000, 240), compared(1_000_000, 30), compared(1_000, 5_000)], [389, 512, 512])
@@ -144,7 +144,7 @@ if (POSTGRES_URL)
       const hasWritten = new Promise<void>((resolve) => (written = resolve))
       const early = store.tx(async (tx) => {
         await write(tx, 'mem_2', 'The ferry was late.')
-        // Its transaction has its number by now.
+        // The transaction has its id from here on.
         await tx.rows('select pg_current_xact_id()')
         written()
         await held
@@ -158,12 +158,12 @@ if (POSTGRES_URL)
       assert.deepEqual(await found('late'), ['mem_2'])
     })
 
-    test('[RCL-51] what is removed is found no more, and what changed by its new words', async () => {
+    test('[RCL-51] a removed memory is no longer found', async () => {
       await store.tx((tx) => index.remove(tx, 'ten_1', 'mem_3'))
       assert.deepEqual(await found('ferry'), ['mem_1', 'mem_2'])
     })
 
-    test('[RCL-52] of a tenant with too many memories nothing is kept', async () => {
+    test('[RCL-52] nothing is cached for a tenant with too many memories', async () => {
       assert.equal(await postgresColumns(store, 1).read('ten_1', 'm'), null)
       assert.equal((await postgresColumns(store, 2).read('ten_1', 'm'))!.ids.length, 2)
     })

@@ -1,8 +1,8 @@
-// What was true and what is true: a memory that another one contradicts comes after it.
+// Contradicted memories: a memory that another one contradicts ranks below it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
-import { lowered } from '../../src/memory/index/contradict.ts'
+import { lowerRanks } from '../../src/memory/index/contradict.ts'
 import type { Ranked } from '../../src/memory/rank.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
@@ -64,7 +64,7 @@ const FACTS: readonly (readonly [was: string, is: string, question: string])[] =
   ],
 ]
 
-test('[RCL-30] below what contradicts it, by the strength of that, if both belong to the question', () => {
+test('[RCL-30] a memory ranks below one that contradicts it, by strength, if both fit the question', () => {
   const signals = { similarity: 0.5, lexical: 0.5, confidence: 1, recency: 1, importance: 0.5 }
   const found: Ranked[] = [
     { id: 'a', relevance: 0.8, signals },
@@ -73,7 +73,7 @@ test('[RCL-30] below what contradicts it, by the strength of that, if both belon
     { id: 'd', relevance: 0.2, signals },
   ]
   const after = (...contradictions: [source: string, target: string, strength: number][]) =>
-    lowered(
+    lowerRanks(
       found,
       contradictions.map(([source, target, strength]) => ({ source, target, strength })),
     )
@@ -83,12 +83,12 @@ test('[RCL-30] below what contradicts it, by the strength of that, if both belon
   assert.equal(order(all), 'bcad')
   assert.ok(Math.abs(all[2]!.relevance - 0.57) < 1e-9)
   assert.deepEqual(all[2]!.signals, { ...signals, contradicted: 1 })
-  // By half: half of the way.
+  // With strength 0.5 it is lowered half of the way.
   assert.ok(Math.abs(after(['c', 'a', 0.5]).find(({ id }) => id === 'a')!.relevance - 0.685) < 1e-9)
-  // What is far from the question lowers nothing, nor does a quarrel, nor what was not found.
+  // A memory far from the question lowers nothing, nor do two that contradict each other, nor one that was not found.
   for (const unmoved of [after(['d', 'a', 1]), after(['a', 'b', 1], ['b', 'a', 1]), after(['x', 'a', 1])])
     assert.deepEqual(unmoved, found)
-  // What comes after it anyway is told, and hardly moves.
+  // A memory that ranks below it anyway is marked, and hardly moves.
   assert.equal(order(after(['a', 'c', 1])), 'abcd')
 })
 
@@ -103,7 +103,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[RCL-30] of a small set the newer fact comes first once it contradicts the older', async () => {
+  test('[RCL-30] the newer fact comes first once it contradicts the older one', async () => {
     const pairs: { older: Memory; newer: Memory; question: string }[] = []
     for (const [was, is, question] of FACTS) {
       const older = await calls.make(agent, { title: was.split(' ').slice(0, 4).join(' '), content: was })
@@ -127,13 +127,13 @@ onBothEngines((engine) => {
       assert.equal((await calls.relate(agent, newer.id, older.id, { relationship_type: 'contradicts' })).status, 201)
     const after = await places(true)
     assert.equal(inOrder(after), FACTS.length, JSON.stringify(after.map(({ older, newer }) => [older, newer])))
-    // Nothing else takes the first place, and the signal is told.
+    // The newer fact takes the first place, and the signal is shown.
     assert.ok(after.every(({ newer }) => newer === 0))
     for (const { older, results } of after) {
       assert.equal(results[older]!.signals!.contradicted, 1)
       assert.ok(results.every(({ score }, i) => i === 0 || score <= results[i - 1]!.score))
     }
-    // Another kind of relationship, or one end alone, lowers nothing.
+    // If only one of the two is found, nothing is lowered.
     const [only] = await calls.search(agent, FACTS[0]![2], { limit: 1, explain: true })
     assert.equal('contradicted' in only!.signals!, false)
   })

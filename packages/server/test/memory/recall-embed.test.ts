@@ -1,5 +1,5 @@
-// Where vectors come from: a service in place of the built-in model, a change of model, several nodes, the command
-// line.
+// Where vectors come from: an embedding service in place of the built-in model, a change of model, several nodes, and
+// the command line.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -13,13 +13,13 @@ import { sensorium } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { memoryCalls, type Actor } from './tools.ts'
 
-// The far end: knows three subjects and nothing else.
+// The embedding service of these tests knows three subjects and nothing else.
 const SUBJECTS = [/cat|feline|kitten/i, /car|vehicle|driv/i, /bread|bak|loaf/i]
 
 interface FarEnd {
   url: string
   asked: { authorization: string | undefined; model: string; input: string[]; path: string }[]
-  /** Answers this status from now on; 200 again. */
+  /** The status of the responses from now on. */
   status: number
   dimensions: number
   close(): void
@@ -46,14 +46,14 @@ async function farEnd(): Promise<FarEnd> {
   return far
 }
 
-test('[EMB-4] the address of a service is taken with or without its version, or whole', () => {
+test('[EMB-4] the URL of a service may be given with or without its version, or in full', () => {
   assert.equal(embeddingsAddress('http://host:1'), 'http://host:1/v1/embeddings')
   assert.equal(embeddingsAddress('http://host/v1/'), 'http://host/v1/embeddings')
   assert.equal(embeddingsAddress('https://host/api/v2'), 'https://host/api/v2/embeddings')
   assert.equal(embeddingsAddress('https://host/v1/embeddings'), 'https://host/v1/embeddings')
 })
 
-test('[EMB-4] a long text is cut into windows that overlap and miss nothing', () => {
+test('[EMB-4] a long text is split into windows that overlap and miss nothing', () => {
   const text = Array.from({ length: 9000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('')
   const parts = cut(text)
   assert.equal(
@@ -119,7 +119,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[EMB-4] while it fails, creating and searching go on, by words; afterwards what was left is embedded', async () => {
+  test('[EMB-4] while the service fails, memories are found by words; later they are embedded', async () => {
     far.status = 400
     const made = await make('Oven', 'A loaf takes an hour.')
     await service.app.memory.embedding.idle()
@@ -129,7 +129,7 @@ onBothEngines((engine) => {
     const similar = await service.call(`GET /v1/memories/${made.id}/similar`, { token: agent.token })
     assertError(similar, 'service_unavailable')
     far.status = 200
-    // As an hour later.
+    // As if an hour had passed.
     await service.store.tx((tx) => tx.run('update memory_recall set claimed_until = 0, retry_at = 0'))
     await service.clock.advance(5_001)
     await service.app.runOnce.embed()
@@ -138,7 +138,7 @@ onBothEngines((engine) => {
     assert.ok(again!.signals!.similarity > 0.9)
   })
 
-  test('[EMB-2] another model: search goes on by words, never compares vectors of two, and all are embedded again', async () => {
+  test('[EMB-2] after a change of model all are embedded again; meanwhile they are found by words', async () => {
     const before = far.asked.length
     far.dimensions = 9
     service = await service.restart({ EMBEDDINGS_MODEL: 'other' })
@@ -158,7 +158,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[KEP-12] a service is not asked before a memory is written, and once after', async () => {
+  test('[KEP-12] a service is not called before a memory is stored, and once after', async () => {
     await service.app.memory.embedding.idle()
     const before = far.asked.length
     await make('Alone', 'A lonely vehicle.')
@@ -185,7 +185,7 @@ onBothEngines((engine) => {
     assert.equal(new Set(texts).size, 40)
   })
 
-  test('[EMB-3] sensorium reindex embeds everything again beside the service, with a bar', async () => {
+  test('[EMB-3] sensorium reindex embeds everything again beside the service, with a progress bar', async () => {
     const before = far.asked.length
     const { code, stdout, stderr } = await sensorium(['reindex', '--json'], {
       ...service.env,
@@ -202,7 +202,7 @@ onBothEngines((engine) => {
     assert.ok((await search('feline'))[0]!.signals!.similarity > 0.9)
   })
 
-  test('[EMB-1] back on the built-in model, which asks nobody', async () => {
+  test('[EMB-1] the built-in model calls no service', async () => {
     const before = far.asked.length
     service = await service.restart({ EMBEDDINGS: 'builtin' })
     await service.app.runOnce.embed()

@@ -1,4 +1,4 @@
-// What a search and a list are narrowed by.
+// Filters of searches and lists.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
@@ -52,7 +52,7 @@ onBothEngines((engine) => {
     (await calls.list(agent, query)).memories.map(({ title }) => title.at(-1)).join('')
   const iso = (ms: number): string => new Date(ms).toISOString()
 
-  test('[RCL-7] a search is narrowed by project, source event, time of creation and scalars of the metadata', async () => {
+  test('[RCL-7] a search is filtered by project, source event, time of creation and metadata scalars', async () => {
     assert.equal(await found({}), 'abc')
     assert.equal(await found({ project_id: 'p-1' }), 'a')
     assert.equal(await found({ source_event_id: 'e-1' }), 'b')
@@ -73,13 +73,13 @@ onBothEngines((engine) => {
       assert.equal(await found({ metadata }), expected, JSON.stringify(metadata))
   })
 
-  test('[RCL-7] the metadata that counts is what it is now', async () => {
+  test('[RCL-7] filters use the current metadata', async () => {
     await calls.patch(agent, made['c']!.id, { metadata: { line: 'west' } })
     assert.equal(await found({ metadata: { line: 'north' } }), 'a')
     assert.equal(await found({ metadata: { line: 'west' } }), 'c')
   })
 
-  test('[RCL-8] min_score leaves out what scores lower', async () => {
+  test('[RCL-8] min_score leaves out results with a lower score', async () => {
     const { results } = (await search({ query: 'valve a' })).body
     const middle = results[1]!.score
     assert.equal((await search({ query: 'valve a', min_score: middle })).body.results.at(-1)!.score, middle)
@@ -96,7 +96,7 @@ onBothEngines((engine) => {
       assertError(await search({ [field]: value }), 'validation_failed', { field })
     })
 
-  test('[RCL-9] a list is narrowed by project, time of creation and status', async () => {
+  test('[RCL-9] a list is filtered by project, time of creation and status', async () => {
     assert.equal(await listed({ project_id: 'p-2' }), 'b')
     assert.equal(await listed({ created_after: iso(times[0]!), search: 'valve' }), 'cb')
     assert.equal(await listed({ created_before: iso(times[1]!) }), 'a')

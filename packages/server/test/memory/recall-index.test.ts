@@ -1,5 +1,5 @@
-// The ways to find the nearest vectors answer what a comparison with every vector answers: SQLite with sqlite-vec,
-// PostgreSQL by signatures, and by pgvector, exactly and through HNSW.
+// Every way to find the nearest vectors agrees with a comparison of all vectors: SQLite with sqlite-vec, PostgreSQL by
+// signatures, and pgvector, exactly and through HNSW.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { idf, idfSql, saturation, saturationSql } from '../../src/memory/bm25.ts'
@@ -18,7 +18,7 @@ import { emptyStore } from '../support/store.ts'
 import { pgliteStore } from './pglite-store.ts'
 
 const SIZE = 800
-/** PostgreSQL in WebAssembly takes 20 ms for a memory. */
+/** Fewer, because PostgreSQL in WebAssembly takes 20 ms for a memory. */
 const SIZE_IN_WASM = 200
 const QUERIES = 20
 const DIMENSIONS = 384
@@ -34,7 +34,7 @@ function near(centre: Float32Array | null, spread: number): Float32Array {
   const norm = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
   return vector.map((x) => x / norm)
 }
-// Like texts: subjects, and what is said about them.
+// Vectors like those of texts: subjects, and statements about them.
 const subjects = Array.from({ length: 40 }, () => near(null, 1))
 const about = (): Float32Array => near(subjects[Math.floor(random() * subjects.length)]!, 0.05)
 const NO_TOKENS = new Int8Array(0)
@@ -61,7 +61,7 @@ const searchFor = (vector: Float32Array, minConfidence: number): SearchQuery => 
   model: MODEL,
 })
 
-/** Everything the viewer may see, ranked. */
+/** Ranks everything that the viewer may see. */
 function exact(among: number, vector: Float32Array, minConfidence: number): string[] {
   const candidates = memories
     .slice(0, among)
@@ -124,7 +124,7 @@ async function recallOf(find: MemoryIndex['find'], among: number): Promise<numbe
   return found / (QUERIES * 10)
 }
 
-/** A finder without its thread. */
+/** Runs a finder without its thread. */
 const findWith =
   (finder: Finder): MemoryIndex['find'] =>
   async (search) =>
@@ -156,7 +156,7 @@ const WAYS: Record<string, () => Promise<Opened>> = {
   }),
   pgvector: async () => {
     const store = await pgliteStore()
-    // It runs in this process, where no thread can reach it: searched from here.
+    // The store lives in this process, where no search thread can reach it, so it is searched from here.
     return {
       store,
       index: { ...postgresIndex(store, '', () => {}), find: findWith(postgresFinder(store)) },
@@ -176,7 +176,7 @@ for (const [name, open] of Object.entries(WAYS)) {
       await drop()
     })
 
-    test('[SRCH-14] finds at least 0.98 of the exact top ten, among what the viewer may see and the filter wants', async () => {
+    test('[SRCH-14] finds at least 0.98 of the exact top ten that viewer and filter allow', async () => {
       await fill(opened)
       const recall = await recallOf(opened.index.find, opened.size)
       assert.ok(recall >= 0.98, `${recall}`)
@@ -200,7 +200,7 @@ for (const [name, open] of Object.entries(WAYS)) {
         }
       })
 
-      test('[SRCH-14] so does a tenant that is large enough for HNSW', async () => {
+      test('[SRCH-14] finds as much for a tenant that is large enough for HNSW', async () => {
         const { store, size } = opened
         const [row] = await store.rows<{ n: number }>(
           'select count(*) as n from memory_vectors where embedding is not null',
@@ -227,7 +227,7 @@ test('a signature has a bit for each number, set where it is positive', () => {
   assert.deepEqual([...signatureOf(Float32Array.from([1, -1, 0.5, 0, 0, 0, 0, -2, 3]))], [0b101, 1])
 })
 
-test('[SRCH-14] of few short memories few windows are compared exactly, of many or of long ones more', () => {
+test('[SRCH-14] few windows are compared exactly for few short memories, more for many or long ones', () => {
   assert.equal(rescored(0, 0), 200)
   assert.equal(rescored(9_000, 30), 200)
   assert.equal(rescored(20_000, 30), 400)

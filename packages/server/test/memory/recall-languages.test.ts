@@ -1,4 +1,4 @@
-// Words are found in any language and script: by their stems, without their accents, and where nobody writes spaces.
+// Words are found in any language and script: by their stems, without accents, and in scripts without spaces.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { languagesOf } from '../../src/memory/index/languages.ts'
@@ -9,7 +9,7 @@ import { memoryCalls } from './tools.ts'
 
 type Found = [content: string, question: string]
 
-// Each question has a word of its memory in another form, or without its accents, and none of the others.
+// Each question contains a word of its memory in another form or without accents, and no word of the others.
 const KNOWN: Record<string, Found[]> = {
   German: [
     ['Die Prüfungen der Pumpen sind im März fällig.', 'Wann ist die Pruefung der Pumpe?'],
@@ -58,7 +58,7 @@ const KNOWN: Record<string, Found[]> = {
   ],
 }
 
-test('[RCL-41] the small words of a text tell its language, and one that does not tell is taken for all', () => {
+test('[RCL-41] stop words reveal the language of a text, and a text without them counts as all languages', () => {
   const told = (text: string): string => languagesOf(text.split(' ')).join(' ')
   assert.equal(told('what is a recipe for bean soup'), 'en')
   assert.equal(told('wo ist der schlussel fur die garage'), 'de')
@@ -71,7 +71,7 @@ test('[RCL-41] the small words of a text tell its language, and one that does no
   assert.equal(told('word '.repeat(100).trim()), 'en')
 })
 
-test('[RCL-41] a word is found by its English stem whatever its language was taken for, and accents fold', () => {
+test('[RCL-41] a word is found by its English stem whatever language was assumed, and accents fold', () => {
   const { words } = askedWords('Which PUMPEN did we rebuild?')
   const { counts } = countWords(wordsOf('Wartung'), wordsOf('Die Pumpen sind geprüft.'))
   assert.ok(words.some((forms) => forms.some((form) => counts.has(form))))
@@ -87,14 +87,14 @@ test('[RCL-41] a word is found by its English stem whatever its language was tak
     )
 })
 
-test('[RCL-41] forms are not words: the length of a text and the words of a question count each once', () => {
+test('[RCL-41] forms are not words: text length and query words count each word once', () => {
   const { length, counts } = countWords([], wordsOf('Wartungsplan Pumpen'))
   assert.equal(length, 2)
   assert.ok(counts.size > 2)
   assert.equal(askedWords('Pumpe Pumpen').words.length, 1, 'both are one word')
 })
 
-test('[RCL-41] of a long question in a script without spaces only the beginning is cut', () => {
+test('[RCL-41] only the beginning of a long query in a script without spaces is segmented', () => {
   for (const text of ['服务器需要重新启动', 'รถไฟไปเชียงใหม่'])
     assert.deepEqual(askedWords(text.repeat(2_000)).words, askedWords(text.repeat(2_000).slice(0, 512)).words)
 })
@@ -124,7 +124,7 @@ onBothEngines((engine) => {
       }
     })
 
-  test('[RCL-42] words of older rules are cut again in the background, and are found meanwhile and after', async () => {
+  test('[RCL-42] words of older rules are redone in the background, and found meanwhile and after', async () => {
     const made = await calls.make(agent, { title: 'Kessel', content: 'Die Ventile der Kessel sind undicht.' })
     await service.app.memory.embedding.idle()
     const { store } = service
@@ -134,7 +134,7 @@ onBothEngines((engine) => {
         [made.tenant_id, made.id],
       )
     const [before] = await state()
-    await search('Ventil') // its columns are in memory now
+    await search('Ventil') // caches the columns
     await store.tx((tx) =>
       tx.run('update memory_recall set word_rules = 0 where tenant_id = ? and memory_id = ?', [
         made.tenant_id,

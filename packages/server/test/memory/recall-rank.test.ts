@@ -5,7 +5,7 @@ import { stem } from '../../src/memory/index/stem.ts'
 import { askedWords, countWords, wordsOf } from '../../src/memory/index/terms.ts'
 import { idf, lexical, type Words } from '../../src/memory/bm25.ts'
 import { findPassing } from '../../src/memory/in-passing.ts'
-import { blendFor, rank, recency, SMALL, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
+import { blendFor, rank, recency, STOP_WORD, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
 import { tokenLikeness } from '../../src/memory/token-likeness.ts'
 
 // From the paper's own examples, step by step.
@@ -46,11 +46,11 @@ const STEMS: Record<string, string> = {
   café: 'café',
 }
 
-test('[SRCH-7] words meet by their stems', () => {
+test('[SRCH-7] words match by their stems', () => {
   for (const [word, expected] of Object.entries(STEMS)) assert.equal(stem(word), expected, word)
 })
 
-test('[SRCH-7] a text becomes words in any script: case and accents fold, small words go, ideographs stand alone and in pairs', () => {
+test('[SRCH-7] a text becomes words in any script: case and accents fold, stop words go, ideographs pair up', () => {
   const firsts = (text: string): string[] => wordsOf(text).map((forms) => forms[0]!)
   assert.deepEqual(wordsOf('The Café at the END of “connections”'), [['cafe'], ['end'], ['connect']])
   assert.deepEqual(firsts('東京タワー v2'), ['東', '京', '東京', '京タ', 'タワ', 'ワー', 'v2'])
@@ -63,14 +63,14 @@ test('[SRCH-7] a text becomes words in any script: case and accents fold, small 
   )
 })
 
-test('[SRCH-7] a question in a script without spaces asks for pairs inside of words, not for particles', () => {
+test('[SRCH-7] a query in a script without spaces asks for pairs inside words, not for particles', () => {
   const asked = (query: string): string[] => askedWords(query).words.map((forms) => forms[0]!)
   assert.deepEqual(asked('うちの猫は'), ['うち', '猫'])
   assert.deepEqual(asked('会議は火曜日'), ['会議', '火曜', '曜日'])
   assert.deepEqual(asked('香港大'), ['香港', '港大', '大'])
 })
 
-test('the title counts three times', () => {
+test('words of the title count three times', () => {
   const { counts, length } = countWords([['deploy']], [['deploy'], ['friday', 'frida']])
   assert.deepEqual(
     [...counts],
@@ -129,7 +129,7 @@ for (const [name, more] of Object.entries({
   })
 }
 
-test('[SRCH-3] one order for equals: the newest id first', () => {
+test('[SRCH-3] equal results have one order: the newest id first', () => {
   const order = rank(
     words,
     null,
@@ -139,14 +139,14 @@ test('[SRCH-3] one order for equals: the newest id first', () => {
   assert.deepEqual(order, ['m3', 'm2', 'm1'])
 })
 
-test('lexical is BM25 over its most: 0 without a word, rising with frequency, common words still count', () => {
+test('lexical is BM25 over its maximum: 0 without a word, rising with frequency, common words still count', () => {
   assert.equal(lexical(words, [0, 0], 10), 0)
   assert.ok(lexical(words, [2, 0], 10) > lexical(words, [1, 0], 10))
   assert.ok(lexical(words, [1e9, 1e9], 1) <= 1)
   assert.ok(idf(10, 10) > 0)
 })
 
-test('[RCL-11] tokens: the average of the best likeness of each, 0 when there are none', () => {
+test('[RCL-11] token similarity is the average of the best match of each token, 0 when there are none', () => {
   const axis = (...at: number[]): Int8Array => {
     const tokens = new Int8Array(64 * at.length)
     at.forEach((i, n) => (tokens[n * 64 + i] = 127))
@@ -160,7 +160,7 @@ test('[RCL-11] tokens: the average of the best likeness of each, 0 when there ar
   assert.equal(tokenLikeness(axis(0, 1), axis(1, 0), [1, 3], [0.5, 1]), 0.875, 'half of what a token brings')
 })
 
-test('[RCL-11] tokens sixteen bytes at a time are likened as one by one, up to what a window holds', () => {
+test('[RCL-11] comparing tokens sixteen bytes at a time equals one by one, up to the size of a window', () => {
   let seed = 7
   const next = (): number => (seed = (seed * 48_271) % 2_147_483_647)
   const some = (tokens: number): Int8Array => Int8Array.from({ length: 64 * tokens }, () => (next() % 255) - 127)
@@ -195,7 +195,7 @@ test('recency halves every thirty days and is 1 in the future', () => {
   assert.equal(recency(NOW + 1e9, NOW), 1)
 })
 
-test('[SRCH-7] a memory that is not embedded yet is found by its words, however long it is, before others that hold none of them', () => {
+test('[SRCH-7] a memory without vectors yet ranks by its words, however long, above memories without them', () => {
   const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
   const noise = Array.from({ length: 20 }, (_, i) =>
     candidate(`n${i}`, {
@@ -206,7 +206,7 @@ test('[SRCH-7] a memory that is not embedded yet is found by its words, however 
   const fresh = candidate('fresh', { frequencies: [1, 1], length: 6_000 })
   const query = { vector: unit(0), tokens: new Int8Array(64).fill(15) }
   assert.equal(rank(words, query, [...noise, fresh], NOW)[0]!.id, 'fresh')
-  // Half of the words are worth half: something that answers is not pushed aside.
+  // Half of the words count half: a memory that answers the query stays above it.
   const answer = candidate('answer', {
     frequencies: [1, 1],
     meaning: { vector: unit(0.1), tokens: new Int8Array(64).fill(14) },
@@ -217,13 +217,13 @@ test('[SRCH-7] a memory that is not embedded yet is found by its words, however 
   )
 })
 
-test('[RCL-11] a token weighs the root of the weight of its word, and one of no word as much as the rarest', () => {
+test('[RCL-11] a token weighs the root of its word’s weight, and one of no word as much as the rarest', () => {
   const words: Words = { idf: [4, 9], averageLength: 10, memories: 10 }
-  const query = { vector: new Float32Array(2), tokens: new Int8Array(0), wordOfToken: [1, 0, -1, SMALL] }
+  const query = { vector: new Float32Array(2), tokens: new Int8Array(0), wordOfToken: [1, 0, -1, STOP_WORD] }
   assert.deepEqual(tokenWeights(words, query), [3, 2, 3, 0])
 })
 
-test('[RCL-11] the longer memories are, the more the meaning of the whole counts; the weights always add up to one', () => {
+test('[RCL-11] the longer memories are, the more the vector of the whole counts; weights add up to one', () => {
   for (const length of [0, 20, 40, 55, 70, 100, 500]) {
     const { lex, cos, tok } = blendFor(length)
     assert.ok(Math.abs(lex + cos + tok - 1) < 1e-9)
@@ -232,7 +232,7 @@ test('[RCL-11] the longer memories are, the more the meaning of the whole counts
   assert.ok(blendFor(116).cos > blendFor(60).cos)
 })
 
-test('[RCL-14] of short memories a word in passing yields to meaning; of long ones words count in full', () => {
+test('[RCL-14] in short memories a word in passing yields to meaning; in long ones words count in full', () => {
   const unit = (angle: number): Float32Array => Float32Array.from([Math.cos(angle), Math.sin(angle)])
   const query = { vector: unit(0), tokens: new Int8Array(64).fill(15) }
   const meaning = (angle: number, token: number) => ({
@@ -243,16 +243,16 @@ test('[RCL-14] of short memories a word in passing yields to meaning; of long on
   const passing = candidate('passing', { frequencies: [2, 0, 0, 0], length: 10, meaning: meaning(1.2, 5) })
   const meant = candidate('meant', { frequencies: [0, 0, 0, 0], length: 10, meaning: meaning(0.9, 5) })
   assert.equal(rank(rare, query, [passing, meant], NOW)[0]!.id, 'meant')
-  // What holds all of the query's words is not touched.
+  // A memory with all of the query's words is not affected.
   const full = candidate('full', { frequencies: [2, 2, 2, 2], length: 10, meaning: meaning(1.2, 5) })
   assert.equal(rank(rare, query, [full, meant], NOW)[0]!.id, 'full')
   assert.equal(blendFor(116).passing, 0)
-  // Without a meaning there are only the words.
+  // Without vectors only the words count.
   const [byWords] = rank(rare, null, [passing, meant], NOW)
   assert.ok(Math.abs(byWords!.relevance - 0.6 * byWords!.signals.lexical * 0.985) < 1e-9)
 })
 
-test('[RCL-14] a single word is held in passing where a memory without any of the words is as near', () => {
+test('[RCL-14] a single word counts as in passing when a memory without any of the words is as near', () => {
   const several: Words = { idf: [2, 2, 2], averageLength: 10, memories: 10 }
   const kitchen = { frequencies: [1, 0, 0], cos: 0.42 }
   const inPassing = (
@@ -274,7 +274,7 @@ test('[RCL-14] a single word is held in passing where a memory without any of th
   assert.equal(inPassing(0.4, kitchen, { ...several, memories: 100_000 }), 0, 'so near lies something by chance')
 })
 
-test('[RCL-14] a word in passing counts neither as a word nor as the token that meets itself', () => {
+test('[RCL-14] a word in passing counts neither as a word nor as the token that matches itself', () => {
   const axis = (...at: number[]): Int8Array => {
     const tokens = new Int8Array(64 * at.length)
     at.forEach((direction, i) => (tokens[i * 64 + direction] = 127))
@@ -289,7 +289,7 @@ test('[RCL-14] a word in passing counts neither as a word nor as the token that 
   assert.equal(rank(several, asked, [kitchen, stew], NOW).length, 2)
   const relevanceBeside = (other: Candidate): number =>
     rank(several, asked, [kitchen, other], NOW).find(({ id }) => id === 'kitchen')!.relevance
-  // A third of tok and all of lex: what moves towards the other answer is less.
+  // A third of tok and all of lex are lost, less what moves towards the other answer.
   assert.ok(relevanceBeside(far) - relevanceBeside(stew) > 0.15)
   assert.ok(relevanceBeside(stew) < 0.1)
 })

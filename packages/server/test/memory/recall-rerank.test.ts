@@ -1,4 +1,4 @@
-// A rerank service in place of the ranking's last word, played by a real server.
+// A rerank service that decides the final order, played by a real server.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -20,12 +20,12 @@ interface Asked {
 interface Reader {
   url: string
   asked: (Asked & { authorization: string | undefined; path: string })[]
-  /** What it answers from now on. */
+  /** How requests are answered from now on. */
   answer(asked: Asked): { status: number; body: unknown } | 'never'
   close(): void
 }
 
-/** Knows that lentils make a soup. */
+/** A reranker that knows that lentils make a soup. */
 const knowing: Reader['answer'] = ({ documents }) => ({
   status: 200,
   body: {
@@ -59,13 +59,13 @@ async function reader(): Promise<Reader> {
   return far
 }
 
-test('[RCL-43] the address is taken with or without its version, or whole', () => {
+test('[RCL-43] the URL may be given with or without its version, or in full', () => {
   assert.equal(rerankAddress('http://host:1'), 'http://host:1/v1/rerank')
   assert.equal(rerankAddress('https://host/v2/'), 'https://host/v2/rerank')
   assert.equal(rerankAddress('https://host/v1/rerank'), 'https://host/v1/rerank')
 })
 
-test('[RCL-43] scores stay in 0..1 and fall: log odds are brought into it, the rest comes below, what is uncertain is lowered', () => {
+test('[RCL-43] scores stay in 0..1 and fall: log odds are mapped, unread results follow, unsure ones sink', () => {
   assert.deepEqual(chances([0.5, 0, 1]), [0.5, 0, 1])
   assert.deepEqual(
     chances([-2, 0, 3]).map((score) => score > 0 && score < 1),
@@ -111,7 +111,7 @@ onBothEngines((engine) => {
 
   const search = (more: object = {}) => memoryCalls(service).search(agent, 'What is a recipe for bean soup?', more)
 
-  test('[RCL-43] the best are read by the service, with the name of the model and the key', async () => {
+  test('[RCL-43] the best results are sent to the service, with the name of the model and the key', async () => {
     const results = await search({ limit: 2 })
     assert.equal(titlesOf(results)[0], 'Lentil stew')
     assert.equal(results.length, 2)
@@ -128,7 +128,7 @@ onBothEngines((engine) => {
     assert.deepEqual(titlesOf(await search({ min_score: 0.5 })), ['Lentil stew'])
   })
 
-  test('[RCL-43] of a long memory the beginning is read, whole characters only, whatever its metadata has', async () => {
+  test('[RCL-43] of a long memory the beginning is sent, in whole characters, whatever its metadata', async () => {
     const calls = memoryCalls(service)
     const begins = 'Boil lentils in broth. '
     const smile = `${begins}${'🙂'.repeat(3_000)}`
@@ -154,7 +154,7 @@ onBothEngines((engine) => {
     ['answers with something else', () => ({ status: 200, body: { error: 'no' } })],
     ['does not answer in time', () => 'never' as const],
   ] as const)
-    test(`[RCL-43] a service that ${what} changes nothing, and is left alone for a while`, async () => {
+    test(`[RCL-43] a service that ${what} changes nothing, and is not called for a while`, async () => {
       await service.clock.advance(5_000)
       far.answer = answer
       const before = far.asked.length

@@ -12,7 +12,7 @@ interface Found {
   total: number
 }
 
-// Each is asked for without a word it has in common with the question.
+// No question has a word in common with its memory.
 const KNOWN: [title: string, content: string, question: string][] = [
   [
     'Friday deploys',
@@ -70,7 +70,7 @@ onBothEngines((engine) => {
   const search: (typeof memory)['search'] = (...asked) => memory.search(...asked)
   const embedded = () => service.app.memory.embedding.idle()
 
-  test('[SRCH-8] [SRCH-14] [EMB-1] a dozen memories are found by what they mean, the same on both stores', async () => {
+  test('[SRCH-8] [SRCH-14] [EMB-1] a dozen memories are found by their meaning, the same on both stores', async () => {
     const agent = await tenant.agent()
     for (const [title, content] of KNOWN) await memory.make(agent, { title, content })
     await embedded()
@@ -84,7 +84,7 @@ onBothEngines((engine) => {
     }
     assert.ok(first >= 10, `${first} of ${KNOWN.length} came first`)
     orders[engine.name] = mine
-    // The second engine to run compares.
+    // The second engine to run compares the two.
     if (orders['sqlite'] && orders['postgres']) assert.deepEqual(orders['postgres'], orders['sqlite'])
   })
 
@@ -98,7 +98,7 @@ onBothEngines((engine) => {
     assert.equal(best!.signals!.lexical, 0)
   })
 
-  test('[RCL-14] a memory that means what is asked comes before one that holds a word of it in passing', async () => {
+  test('[RCL-14] a memory that answers the query ranks above one with one of its words in passing', async () => {
     const agent = await (await service.tenant()).agent()
     for (const [title, content] of [
       ['Coffee beans', 'We are out of coffee beans; the roaster delivers on Monday.'],
@@ -116,7 +116,7 @@ onBothEngines((engine) => {
       'I want to make a soup from pulses, how?',
     ])
       assert.equal(titlesOf(await search(agent, question))[0], 'Lentil stew', question)
-    // Who asks about the word itself finds what is about it.
+    // A question about the word itself finds the memory about it.
     for (const question of ['When does the soup kitchen open?', 'Where can I help out with soup for the poor?'])
       assert.equal(titlesOf(await search(agent, question))[0], 'Soup kitchen', question)
   })
@@ -143,7 +143,7 @@ onBothEngines((engine) => {
     assert.ok(best!.signals!.lexical > 0)
   })
 
-  test('[SRCH-14] what a text means does not depend on what is embedded beside it', async () => {
+  test('[SRCH-14] the vector of a text does not depend on the texts embedded with it', async () => {
     const agent = await tenant.agent()
     const text = { title: 'Invoice', content: 'Our invoice was paid late by the customer.' }
     const alone = await memory.make(agent, text)
@@ -175,7 +175,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[SRCH-1] [SRCH-3] [SRCH-4] [SRCH-11] the answer: results with falling scores, total, signals when asked for', async () => {
+  test('[SRCH-1] [SRCH-3] [SRCH-4] [SRCH-11] results have falling scores, a total, and optional signals', async () => {
     const agent = await tenant.agent()
     for (let i = 0; i < 15; i++)
       await memory.make(agent, { title: `Report ${i}`, content: `Sales of region ${i} in spring` })
@@ -229,7 +229,7 @@ onBothEngines((engine) => {
       here.agent({ team: 'blue' }),
       here.agent(),
     ])
-    // 120 better ones that ada may not see, or that no filter lets through: more than any list of candidates is long.
+    // 120 better ones that ada may not see, or that the filter excludes: more than a list of candidates holds.
     for (let i = 0; i < 120; i++)
       await memory.make(bob, { title: 'Rocket engine', content: `Rocket engine test ${i}`, scope: 'agent' })
     for (let i = 0; i < 120; i++)
@@ -290,7 +290,7 @@ onBothEngines((engine) => {
     assert.deepEqual(order, [best.id, plain.id, stale.id, unsure.id])
   })
 
-  test('[SRCH-1] odd queries answer: punctuation, quotes, very long, other scripts; a search without a memory is empty', async () => {
+  test('[SRCH-1] odd queries work: punctuation, quotes, very long, other scripts, and no memory at all', async () => {
     const agent = await tenant.agent()
     assert.deepEqual(await search(agent, 'anything'), [])
     const made = await memory.make(agent, { title: '東京', content: '東京タワーは赤い。' })

@@ -1,13 +1,13 @@
-// Words that are misspelt, and times that a query names.
+// Misspelt words, and times that a query names.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { askedTime } from '../../src/memory/asked-time.ts'
-import { distance, isSpelt, likestWords } from '../../src/memory/index/spelling.ts'
+import { distance, isCheckedForSpelling, mostSimilarWords } from '../../src/memory/index/spelling.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
-test('[RCL-53] the likest words: one letter wrong, in long words two; the commonest of equally like ones', () => {
+test('[RCL-53] the most similar words differ in one letter, long ones in two; of those the commonest wins', () => {
   assert.equal(distance('pump', 'pump', 2), 0)
   assert.equal(distance('pmup', 'pump', 2), 1)
   assert.equal(distance('turbin', 'turbine', 2), 1)
@@ -19,10 +19,15 @@ test('[RCL-53] the likest words: one letter wrong, in long words two; the common
     ['turbo', 50],
     ['tribune', 2],
   ])
-  assert.deepEqual(likestWords('turbn', words), ['turbo', 'turban', 'turbin'])
-  assert.deepEqual(likestWords('trbuine', words), [])
+  assert.deepEqual(mostSimilarWords('turbn', words), ['turbo', 'turban', 'turbin'])
+  assert.deepEqual(mostSimilarWords('trbuine', words), [])
   assert.deepEqual(
-    [isSpelt('caat'), isSpelt('caats'), isSpelt('7pumps'), isSpelt('насос')],
+    [
+      isCheckedForSpelling('caat'),
+      isCheckedForSpelling('caats'),
+      isCheckedForSpelling('7pumps'),
+      isCheckedForSpelling('насос'),
+    ],
     [false, true, false, false],
   )
 })
@@ -70,18 +75,18 @@ onBothEngines((engine) => {
     return results.map(({ memory: { title }, signals }) => ({ title, lexical: signals!.lexical }))
   }
 
-  test('[RCL-53] a misspelt word finds what the likest word finds, as soon as that word is there', async () => {
+  test('[RCL-53] a misspelt word finds what the most similar word finds, as soon as that word exists', async () => {
     await calls.make(agent, { title: 'Deployment', content: 'Kubernetes restarts the pods of the shop.' })
     await calls.make(agent, { title: 'Lunch', content: 'The canteen has pancakes on Fridays.' })
     assert.deepEqual((await search('kuberntes'))[0], (await search('kubernetes'))[0])
     assert.ok((await search('kuberntes'))[0]!.lexical > 0)
-    // The words of its letter are known by now: a new one is added to them.
+    // The words with this initial are cached by now: a new one is added to them.
     await calls.make(agent, { title: 'Cellar', content: 'The kerosene is in the cellar.' })
     const [first] = await search('kerosine')
     assert.deepEqual([first!.title, first!.lexical > 0], ['Cellar', true])
   })
 
-  test('[RCL-53] a word that is spelt well is never taken for another, nor for one that the caller cannot see', async () => {
+  test('[RCL-53] a correct word is not replaced, and no word is replaced by one the caller cannot see', async () => {
     const other = await tenant.agent()
     await calls.make(other, { title: 'Cave', content: 'A stalagmite grows from the floor.' })
     await calls.make(agent, { title: 'Cooking', content: 'The pancake needs an egg.' })
@@ -90,7 +95,7 @@ onBothEngines((engine) => {
     assert.equal((await search('stalagmtie', other))[0]!.title, 'Cave')
   })
 
-  test('[RCL-54] of equally good answers the one of the time that was named comes first', async () => {
+  test('[RCL-54] of equally good results the one from the time that the query names comes first', async () => {
     const year = new Date(service.clock.now()).getUTCFullYear() - 1
     const text = { title: 'Visit', content: 'The inspector of the fire brigade came.' }
     for (const day of ['05-14', '07-14'])
@@ -101,7 +106,7 @@ onBothEngines((engine) => {
     assert.equal(await first('visit of the fire inspector'), `${year}-07-14`)
     assert.equal(await first(`visit of the fire inspector in May ${year}`), `${year}-05-14`)
     assert.equal(await first(`visit of the fire inspector in July ${year}`), `${year}-07-14`)
-    // Nothing is of that time: it says nothing about any of them.
+    // No memory is from that time, so it does not affect the order.
     assert.equal(await first(`visit of the fire inspector in July ${year - 9}`), `${year}-07-14`)
   })
 })

@@ -1,4 +1,4 @@
-// Relationships: made, refused, listed and deleted.
+// Relationships: created, refused, listed and deleted.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
@@ -35,7 +35,7 @@ onBothEngines((engine) => {
     b = await calls.make(agent, { title: 'b' })
   })
 
-  test('[KEP-14] a relationship that is made while an end of it is erased is not left behind', async () => {
+  test('[KEP-14] a relationship that is created while one end is erased does not remain', async () => {
     const tools = { now: service.clock.now, index: service.app.memory.index }
     const principal = { kind: 'org_admin', id: admin.id, tenantId: tenant.id, teamId: null } as Principal
     let made: Promise<{ status: number }> | undefined
@@ -52,7 +52,7 @@ onBothEngines((engine) => {
     assert.deepEqual(left, [])
   })
 
-  test('[REL-1] [REL-3] what it becomes, with defaults and with everything', async () => {
+  test('[REL-1] [REL-3] a relationship is created with defaults, and with every field set', async () => {
     const { status, body } = await calls.relate(agent, a.id, b.id)
     assert.equal(status, 201)
     assert.match(body.id, /^rel_[0-9a-z]{26}$/)
@@ -92,7 +92,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[REL-2] every type, and nothing else', async () => {
+  test('[REL-2] every type is accepted, and nothing else', async () => {
     for (const relationship_type of ['caused_by', 'related_to', 'contradicts', 'supports', 'derived_from', 'part_of']) {
       assert.equal((await calls.relate(agent, a.id, b.id, { relationship_type })).status, 201)
     }
@@ -103,7 +103,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[REL-3] a wrong strength, metadata or target is refused before anything is looked for', async () => {
+  test('[REL-3] a wrong strength, metadata or target is refused before anything is looked up', async () => {
     for (const strength of [-0.1, 1.1, '1', null])
       assertError(await calls.relate(agent, NEVER, b.id, { strength }), 'validation_failed', { field: 'strength' })
     for (const metadata of [[], 'x', 1])
@@ -115,7 +115,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[REL-4] [ISO-2] both ends must be there for the caller', async () => {
+  test('[REL-4] [ISO-2] the caller must see both ends', async () => {
     const missing = (reply: Awaited<ReturnType<typeof calls.relate>>, id: string) =>
       assertError(reply, 'not_found', { resource_type: 'memory', resource_id: id })
     const elsewhere = await calls.make(await (await service.tenant()).agent(), { scope: 'institutional' })
@@ -131,7 +131,7 @@ onBothEngines((engine) => {
     missing(await calls.relate(agent, a.id, b.id), b.id)
   })
 
-  test('[REL-5] the same again is a conflict, another type or the other way is not', async () => {
+  test('[REL-5] the same relationship again is a conflict, another type or direction is not', async () => {
     const { body } = await calls.relate(agent, a.id, b.id, { strength: 0.5 })
     assertError(await calls.relate(agent, a.id, b.id, { strength: 0.9 }), 'conflict', { existing_resource_id: body.id })
     assert.equal((await calls.relate(agent, a.id, b.id, { relationship_type: 'related_to' })).status, 201)
@@ -144,7 +144,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.relate(agent, a.id, b.id)).status, 201)
   })
 
-  test('[REL-6] a memory has none with itself', async () => {
+  test('[REL-6] a memory cannot be related to itself', async () => {
     assertError(await calls.relate(agent, a.id, a.id), 'business_rule_violation', {
       rule: 'self_relationship',
       memory_id: a.id,
@@ -152,7 +152,7 @@ onBothEngines((engine) => {
     assertError(await calls.relate(other, b.id, b.id), 'not_found')
   })
 
-  test('[REL-7] [REL-13] items, and depth and direction as they may be asked for', async () => {
+  test('[REL-7] [REL-13] the items of a list, with the allowed depths and directions', async () => {
     const c = await calls.make(agent, { title: 'c' })
     const d = await calls.make(agent, { title: 'd' })
     const e = await calls.make(agent, { title: 'e' })
@@ -208,7 +208,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[REL-11] what is deleted, expired or hidden ends every path, and promotion opens it', async () => {
+  test('[REL-11] a deleted, expired or hidden memory ends every path, and promotion opens it', async () => {
     const c = await calls.make(agent, { scope: 'institutional', title: 'c' })
     await calls.relate(agent, a.id, b.id)
     await calls.relate(agent, b.id, c.id)
@@ -229,7 +229,7 @@ onBothEngines((engine) => {
     assert.equal(await reached(agent), '')
   })
 
-  test('[REL-14] deleted by its maker, the owner of its source and an org-admin; others are refused', async () => {
+  test('[REL-14] its creator, the owner of its source and an org-admin may delete it; others may not', async () => {
     const mine = await calls.make(other, { scope: 'institutional' })
     const make = async (by: Actor, from: string, to: string) => (await calls.relate(by, from, to)).body.id
     const gone = async (by: Actor, from: string, id: string) => {
@@ -237,7 +237,7 @@ onBothEngines((engine) => {
       assert.deepEqual([reply.status, reply.text], [204, ''])
       assertError(await calls.unrelate(by, from, id), 'not_found', { resource_type: 'relationship', resource_id: id })
     }
-    await gone(other, a.id, await make(other, a.id, mine.id)) // its maker
+    await gone(other, a.id, await make(other, a.id, mine.id)) // its creator
     await gone(agent, a.id, await make(other, a.id, mine.id)) // the owner of its source
     await gone(admin, a.id, await make(other, a.id, mine.id)) // an org-admin
     const seen = await make(agent, a.id, mine.id)

@@ -1,5 +1,5 @@
-// Traversal against a plain walk in memory, on random graphs with cycles, diamonds, parallel edges and memories one
-// cannot see.
+// Traversal against a plain walk in memory, on random graphs with cycles, diamonds, parallel edges and memories that
+// the viewer cannot see.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -28,7 +28,7 @@ const inOrder = (a: Item, b: Item): number =>
   a.depth - b.depth || b.strength - a.strength || compare(a.memory, b.memory) || compare(a.relationship, b.relationship)
 
 /**
- * The rules, said as plainly as possible: all paths of each length, then the best one to each memory not reached
+ * The rules in their simplest form: all paths of each length, then the best one to each memory that was not reached
  * before.
  */
 function walk(
@@ -139,7 +139,7 @@ onBothEngines((engine) => {
     (await reachedFrom(opened.store, viewer, start, depth, direction, START, nextTurn)).map(shown)
 
   test('[REL-8] [REL-9] [REL-10] [REL-11] [REL-13] [REL-15] the query agrees with a plain walk on every graph', async () => {
-    // Mine, somebody's shared in three ways, and what nobody or not everybody sees.
+    // The viewer's own memories, memories of others with different scopes, and memories that are gone or hidden.
     const kinds: Partial<MemoryRow>[] = [
       {},
       {},
@@ -153,8 +153,7 @@ onBothEngines((engine) => {
       { expires_at: START },
       { expires_at: START + 1 },
     ]
-    // Halves and quarters, so that different paths are often equally strong; and numbers whose product is too small for
-    // a number.
+    // Halves and quarters, so that different paths are often equally strong; and 0.
     const strength = fc.constantFrom(1, 0.5, 0.25, 0.3, 0, 1)
     const graph = fc.integer({ min: 2, max: 9 }).chain((size) =>
       fc.record({
@@ -199,7 +198,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[REL-8] strengths too small to multiply end as nothing, not as a failure', async () => {
+  test('[REL-8] strengths whose product underflows become 0, not a failure', async () => {
     const tenant = 'tiny'
     await save(
       ['a', 'b', 'c', 'd'].map((id) => memoryRow(tenant, id)),
@@ -259,7 +258,7 @@ onBothEngines((engine) => {
     assert.ok(items.every((item) => item.depth === 1))
   })
 
-  test('[REL-16] a large graph is walked a page at a time, with a turn for the others after each', async () => {
+  test('[REL-16] a large graph is walked a page at a time, with a turn for other requests after each', async () => {
     // 0 → 1..60, and each of those in two ways to 50 others: 6,060 relationships.
     const tenant = 'large'
     const viewer = { ...VIEWER, tenantId: tenant }
@@ -283,7 +282,7 @@ onBothEngines((engine) => {
         ),
       )
     await save(memories, edges)
-    // And to 3 lead 1,500 more, for which one page is not enough.
+    // 1,500 more lead to 3, for which one page is not enough.
     for (let i = 0; i < 1_500; i++) edges.push(edgeRow(tenant, `rel_c${i}`, name(61 + i), name(3), strengthOf(i)))
     await save([], edges.slice(6_060))
     let longest = 0

@@ -1,5 +1,5 @@
-// Searches of tenants wait for each other in turn: counted at the model that they are embedded by, whose answers this
-// test holds back.
+// Searches of different tenants take turns. This is observed at the embedding model, whose responses the test holds
+// back.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -10,12 +10,12 @@ import { onBothEngines } from '../support/engines.ts'
 import { startService, type Reply, type Service } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
-/** As many queries as are embedded at once. */
+/** How many queries are embedded at once. */
 const AT_ONCE = 16
-/** As many of one agent may wait for them, here and when they are looked for. */
+/** How many queries of one agent may wait, for embedding and for the search. */
 const MAX_WAITING = 32
 
-/** A model that answers when it is told to. */
+/** A model that answers when the test says so. */
 async function patientModel() {
   const asked: string[] = []
   const held: (() => void)[] = []
@@ -46,7 +46,7 @@ onBothEngines((engine) => {
     model.close()
   })
 
-  /** The model answers, one request after the other, until all of these have ended. */
+  /** Lets the model answer one request after the other until all calls have ended. */
   async function answered<T>(calls: Promise<T>[]): Promise<T[]> {
     let ended = false
     const all = Promise.all(calls).finally(() => (ended = true))
@@ -57,7 +57,7 @@ onBothEngines((engine) => {
     return all
   }
 
-  /** What of so many more than may wait has been refused before the model answers anything; a neighbour is not. */
+  /** Checks that calls beyond the limit are refused before the model answers anything, and a neighbour is served. */
   async function refusesMoreThanWait(call: (i: number) => Promise<Reply>): Promise<void> {
     const tooMany = 5
     let refused = 0
@@ -82,20 +82,20 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[RCL-3] looking for doubles takes turns with the searches', async () => {
+  test('[RCL-3] looking for similar memories takes turns with searches', async () => {
     const agent = await (await service.tenant()).agent()
     const { id } = await memoryCalls(service).make(agent, { title: 'Long', content: 'long '.repeat(500) })
     await answered([service.app.memory.embedding.idle()])
     await refusesMoreThanWait(() => service.call(`GET /v1/memories/${id}/similar`, { token: agent.token }))
   })
 
-  test('[RCL-3] a search of another tenant is the next one, however many of one agent wait', async () => {
+  test('[RCL-3] a search of another tenant is next, however many of one agent wait', async () => {
     const viewerOf = async (): Promise<Viewer> => {
       const tenant = await service.tenant()
       return { kind: 'agent', id: (await tenant.agent()).id, tenantId: tenant.id, teamId: null }
     }
     const [loud, quiet] = [await viewerOf(), await viewerOf()]
-    // As a search asks the model: over HTTP nobody could say when it has come to wait.
+    // Calls the model as a search does: over HTTP the test could not tell when a search has begun to wait.
     const { readAhead } = service.app.memory
     model.asked.length = 0
     const flood = Array.from({ length: AT_ONCE + 10 }, (_, i) => readAhead(loud, `loud ${i}`))

@@ -1,4 +1,4 @@
-// What a search changes, and what it sees of changes: it keeps up with what is written, and is counted itself.
+// Effects of a search, and of changes on it: it follows what is written, and is metered itself.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -17,7 +17,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[SRCH-12] a search moves accessed_at of what it returns, and of nothing else', async () => {
+  test('[SRCH-12] a search moves accessed_at of its results, and of nothing else', async () => {
     const agent = await tenant.agent()
     const found = await memory.make(agent, { title: 'Umbrella', content: 'The umbrella stands behind the door.' })
     const other = await memory.make(agent, { title: 'Invoice', content: 'Paid in March.' })
@@ -30,7 +30,7 @@ onBothEngines((engine) => {
     assert.equal(list.find(({ id }) => id === other.id)!.accessed_at, other.accessed_at)
   })
 
-  test('[SRCH-13] what changed is found by its new text and not by the old; what is gone is not found', async () => {
+  test('[SRCH-13] a changed memory is found by its new text only, and a deleted one is not found', async () => {
     const agent = await tenant.agent()
     const changed = await memory.make(agent, { title: 'Pet', content: 'A brown dog lives here.' })
     const gone = await memory.make(agent, { title: 'Lamp', content: 'The lamp is broken.' })
@@ -56,7 +56,7 @@ onBothEngines((engine) => {
       assert.ok(one.id !== gone.id && one.id !== brief.id)
   })
 
-  test('[SRCH-6] promoted memories are found by those newly admitted at once', async () => {
+  test('[SRCH-6] promoted memories are found at once by agents that newly see them', async () => {
     const here = await service.tenant()
     const [ada, bob] = [await here.agent(), await here.agent()]
     const made = await memory.make(ada, { title: 'Harbour', content: 'Ships dock at pier seven.' })
@@ -65,7 +65,7 @@ onBothEngines((engine) => {
     assert.equal((await memory.search(bob, 'harbour'))[0]!.memory.id, made.id)
   })
 
-  test('a search is counted once, and a repeated one with the same key is answered the same', async () => {
+  test('a search is metered once, and a retry with the same key gets the same response', async () => {
     const here = await service.tenant()
     const agent = await here.agent()
     await memory.make(agent, { title: 'Key', content: 'Under the mat.' })
@@ -82,8 +82,8 @@ onBothEngines((engine) => {
     assert.equal(Number(row!.amount), 1)
   })
 
-  test('[ENR-6] a search with a budget that is over fails; it does not say that there is nothing', async () => {
-    // The threads of a service that has just started are not there yet when the clock has moved.
+  test('[ENR-6] a search that exceeds its budget fails, rather than returning no results', async () => {
+    // In a service that has just started the threads are not ready yet when the clock has moved.
     const fresh = await startService(engine)
     try {
       const { id: tenantId } = await fresh.tenant()

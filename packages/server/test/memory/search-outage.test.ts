@@ -1,4 +1,4 @@
-// The search thread and a database that is away when it is first asked.
+// The search thread when the database is away at its first request.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ import { onBothEngines } from '../support/engines.ts'
 onBothEngines((engine) => {
   if (engine.name !== 'postgres') return
 
-  test('[STO-11] a search thread whose first request met no server works once there is one', async () => {
+  test('[STO-11] a search thread whose first request found no server works once there is one', async () => {
     const { env, drop } = await engine.fresh()
     const url = new URL(env['DATABASE_URL']!)
     const sockets = new Set<net.Socket>()

@@ -1,22 +1,22 @@
-// A memory after it was made: changed, promoted, deleted.
+// Changing, promoting and deleting a memory.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { judge } from '../../src/memory/promote.ts'
+import { compareAudience } from '../../src/memory/promote.ts'
 import { ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
-test('[MEM-21] [MEM-22] which promotions widen', () => {
-  const place = (scope: 'agent' | 'team' | 'institutional', team_id: string | null = null) => ({ scope, team_id })
-  assert.equal(judge(place('agent'), place('team', 'a')), 'widens')
-  assert.equal(judge(place('agent'), place('institutional')), 'widens')
-  assert.equal(judge(place('team', 'a'), place('institutional')), 'widens')
-  assert.equal(judge(place('team', 'a'), place('team', 'a')), 'same')
-  assert.equal(judge(place('institutional'), place('institutional')), 'same')
-  assert.equal(judge(place('team', 'a'), place('team', 'b')), 'refused')
-  assert.equal(judge(place('institutional'), place('team', 'a')), 'refused')
+test('[MEM-21] [MEM-22] which promotions widen the scope', () => {
+  const audience = (scope: 'agent' | 'team' | 'institutional', team_id: string | null = null) => ({ scope, team_id })
+  assert.equal(compareAudience(audience('agent'), audience('team', 'a')), 'widens')
+  assert.equal(compareAudience(audience('agent'), audience('institutional')), 'widens')
+  assert.equal(compareAudience(audience('team', 'a'), audience('institutional')), 'widens')
+  assert.equal(compareAudience(audience('team', 'a'), audience('team', 'a')), 'same')
+  assert.equal(compareAudience(audience('institutional'), audience('institutional')), 'same')
+  assert.equal(compareAudience(audience('team', 'a'), audience('team', 'b')), 'refused')
+  assert.equal(compareAudience(audience('institutional'), audience('team', 'a')), 'refused')
 })
 
 onBothEngines((engine) => {
@@ -73,7 +73,7 @@ onBothEngines((engine) => {
     assert.deepEqual(all.body, { ...expected, title: 'T', metadata: {}, expires_at: null })
   })
 
-  test('[MEM-15] scope, type and unknown fields are ignored; nothing sent is nothing changed', async () => {
+  test('[MEM-15] scope, type and unknown fields are ignored; an empty body changes nothing', async () => {
     for (const body of [
       {},
       {
@@ -136,7 +136,7 @@ onBothEngines((engine) => {
     assert.deepEqual([again.body.accessed_at, again.body.updated_at], [now(), now()])
   })
 
-  test('[MEM-16] [MEM-9] who sees it and does not own it is refused; who does not see it finds nothing', async () => {
+  test('[MEM-16] [MEM-9] a caller that sees but does not own it is refused; others do not find it', async () => {
     const shared = await calls.make(agent, { scope: 'institutional' })
     const tries = (by: Actor, id: string) => [
       calls.patch(by, id, {}),
@@ -191,7 +191,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.list(agent)).total, total - 1)
   })
 
-  test('[MEM-19] promoted memories are seen at once by those newly admitted, and found by them', async () => {
+  test('[MEM-19] promoted memories are seen and found at once by agents that newly see them', async () => {
     const red = await tenant.agent({ team: 'red' })
     const word = `word-${memory.id}`
     await calls.patch(agent, memory.id, { content: `x ${word} y` })
@@ -219,7 +219,7 @@ onBothEngines((engine) => {
     assert.equal((await status(memory.id)).texts, texts, 'it is not indexed again')
   })
 
-  test('[MEM-20] a payload that does not fit together is 400', async () => {
+  test('[MEM-20] an inconsistent payload is 400', async () => {
     const refused: [string, object][] = [
       ['scope', { scope: 'agent' }],
       ['scope', {}],
@@ -238,7 +238,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.promote(agent, memory.id, { scope: 'institutional', team_id: null })).status, 200)
   })
 
-  test('[MEM-21] promoting to where it is answers 200 and changes nothing', async () => {
+  test('[MEM-21] promoting to the current scope is 200 and changes nothing', async () => {
     for (const body of [{ scope: 'team', team_id: 'blue' }, { scope: 'institutional' }]) {
       const { body: first } = await calls.promote(agent, memory.id, body)
       await service.clock.advance(1000)
@@ -261,12 +261,12 @@ onBothEngines((engine) => {
     assert.equal((await calls.get(agent, memory.id)).body.scope, 'institutional')
   })
 
-  test('[MEM-17] of two deletions at once one succeeds', async () => {
+  test('[MEM-17] of two concurrent deletions one succeeds', async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => calls.forget(agent, memory.id)))
     assert.deepEqual(replies.map((reply) => reply.status).sort(), [204, ...Array<number>(7).fill(404)])
   })
 
-  test('[MEM-14] changes at once lose nothing of each other', async () => {
+  test('[MEM-14] concurrent changes do not overwrite each other', async () => {
     const texts = (await status(memory.id)).texts!
     await Promise.all([
       calls.patch(agent, memory.id, { title: 'T' }),

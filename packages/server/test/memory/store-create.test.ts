@@ -1,4 +1,4 @@
-// Creating a memory: what it becomes, and what is refused.
+// Creating a memory: what is stored, and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { OPERATOR_TOKEN, startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -28,7 +28,7 @@ onBothEngines((engine) => {
     return assertError(reply, 'validation_failed', { field })
   }
 
-  test('[MEM-1] [MEM-4] [MEM-5] the least that can be sent, and what the rest becomes', async () => {
+  test('[MEM-1] [MEM-4] [MEM-5] a minimal body, and the defaults of all other fields', async () => {
     const memory = await calls.make(agent)
     assert.match(memory.id, /^mem_[0-9a-z]{26}$/)
     assert.deepEqual(memory, {
@@ -59,7 +59,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await calls.list(agent)).memories[0], memory)
   })
 
-  test('[MEM-1] [MEM-5] everything that can be sent comes back as it was', async () => {
+  test('[MEM-1] [MEM-5] every field that can be sent is returned as it was sent', async () => {
     const sent = {
       type: 'reasoning',
       scope: 'institutional',
@@ -82,7 +82,7 @@ onBothEngines((engine) => {
       assert.deepEqual({ ...seen, ...expected }, seen)
   })
 
-  test('[MEM-5] null is the same as nothing where a field may be null', async () => {
+  test('[MEM-5] null is the same as an omitted field where null is allowed', async () => {
     const names = [
       'team_id',
       'project_id',
@@ -98,7 +98,7 @@ onBothEngines((engine) => {
     for (const name of ['confidence', 'importance', 'metadata']) await refused(name, { ...aMemory, [name]: null })
   })
 
-  test('[MEM-2] every type and every scope, and nothing else', async () => {
+  test('[MEM-2] every type and every scope is accepted, and nothing else', async () => {
     for (const type of ['episodic', 'semantic', 'procedural', 'entity', 'reflection', 'reasoning']) {
       for (const scope of ['agent', 'team', 'institutional']) {
         const memory = await calls.make(agent, { type, scope, team_id: 'blue' })
@@ -115,7 +115,7 @@ onBothEngines((engine) => {
     for (const scope of ['tenant', 'AGENT']) await refused('scope', { ...aMemory, scope })
   })
 
-  test('[MEM-3] a title says something; content has 1 to 32768 characters, counted as code points', async () => {
+  test('[MEM-3] a title is not blank; content has 1 to 32768 characters, counted as code points', async () => {
     for (const title of ['', ' ', '\n\t\u00a0\u3000', 'a\u0000b']) await refused('title', { ...aMemory, title })
     for (const content of ['', 'a\u0000b', 'x'.repeat(MAX + 1), '🙂'.repeat(MAX + 1)])
       await refused('content', { ...aMemory, content })
@@ -123,7 +123,7 @@ onBothEngines((engine) => {
       assert.equal((await calls.make(agent, { content })).content, content)
   })
 
-  test('[MEM-3] half a surrogate pair becomes the replacement character, in the answer as in the store', async () => {
+  test('[MEM-3] half a surrogate pair becomes the replacement character, in response and store', async () => {
     const memory = await calls.make(agent, { title: 'a\ud800b', content: '\udc00' })
     assert.deepEqual([memory.title, memory.content], ['a\ufffdb', '\ufffd'])
     assert.deepEqual((await calls.get(agent, memory.id)).body, memory)
@@ -137,7 +137,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[MEM-5] a wrong form is refused', async () => {
+  test('[MEM-5] a value of the wrong form is refused', async () => {
     for (const metadata of [[], 'x', 1]) await refused('metadata', { ...aMemory, metadata })
     for (const source_url of ['not a uri', '/relative', 'http://a b', 1])
       await refused('source_url', { ...aMemory, source_url })
@@ -150,7 +150,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[MEM-6] an expiry in the past is refused, and so is this very moment', async () => {
+  test('[MEM-6] an expiry in the past or at this very moment is refused', async () => {
     for (const expires_at of ['2029-12-31T23:59:59.999Z', NOW, '1970-01-01T00:00:00Z']) {
       const { example } = await refused('expires_at', { ...aMemory, expires_at })
       assert.equal((await calls.post(agent, { expires_at: example })).status, 201)
@@ -207,7 +207,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[IDEM-1] [TEN-4] the same Idempotency-Key makes one memory, and it is metered once', async () => {
+  test('[IDEM-1] [TEN-4] the same Idempotency-Key creates one memory, metered once', async () => {
     const other = await service.tenant()
     const token = (await other.agent()).token
     const once = () => service.call('POST /v1/memories', { token, body: aMemory, headers: { 'idempotency-key': 'k' } })

@@ -1,4 +1,4 @@
-// A memory whose time is over: the clock decides, a sweep writes it down.
+// Expired memories: the clock decides, a sweep writes it down.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { expireMemories } from '../../src/memory/expire.ts'
@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     assert.equal(await service.app.runOnce.expireMemories(), 0)
   })
 
-  test('[MEM-18] the sweep takes all that is due, whatever its number, and nothing else', async () => {
+  test('[MEM-18] the sweep takes all memories that are due, however many, and no others', async () => {
     const other = await service.tenant()
     const owner = await other.agent()
     const soon = new Date(service.clock.now() + 2_000).toISOString()
@@ -67,24 +67,24 @@ onBothEngines((engine) => {
     assert.deepEqual(ids(left).sort(), ids(stays).sort())
   })
 
-  test('[SAFE-21] tenants take turns in the sweep, and a step holds rows of one of them', async () => {
+  test('[SAFE-21] tenants take turns in the sweep, and a step holds rows of one tenant', async () => {
     const [many, few] = [await service.tenant(), await service.tenant()]
     const [loud, quiet] = [await many.agent(), await few.agent()]
     const soon = (ms: number): string => new Date(service.clock.now() + ms).toISOString()
     const first = soon(1_000)
-    // A few at a time: a busy machine refuses what waits too long.
+    // A few at a time: a busy machine refuses requests that wait too long.
     for (let made = 0; made < 230; made += 10)
       await Promise.all(Array.from({ length: 10 }, () => calls.make(loud, { expires_at: first })))
     await calls.make(quiet, { expires_at: soon(2_000) })
     await service.clock.advance(2_000)
     const { index } = service.app.memory
-    // By memory: a transaction that lost a race is tried again.
+    // A map by memory, because a transaction that lost a race is retried.
     const order = new Map<string, string>()
     const remove: typeof index.remove = (tx, tenantId, id) => {
       order.set(id, tenantId)
       return index.remove(tx, tenantId, id)
     }
-    // The service sweeps as well. Whoever of the two is in the other's way goes on in the next round, as a loop does.
+    // The service sweeps as well. If the two collide, this sweep tries again in the next round, as the loop does.
     const sweep = async (): Promise<number> => {
       for (;;) {
         try {

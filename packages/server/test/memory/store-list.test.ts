@@ -7,7 +7,7 @@ import { candidateQuery } from '../../src/memory/index/find-text.ts'
 import { mayHold as mayHoldPostgres } from '../../src/memory/index/may-hold-postgres.ts'
 import { mayHold as mayHoldSqlite } from '../../src/memory/index/may-hold-sqlite.ts'
 import { fold } from '../../src/memory/index/fold.ts'
-import { seenBy, waysToSee, type Viewer } from '../../src/memory/see.ts'
+import { seenBy, disjointSeenBy, type Viewer } from '../../src/memory/see.ts'
 import { pageMemories } from '../../src/memory/sql.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -16,7 +16,7 @@ import { START } from '../support/fake-clock.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ids, memoryCalls, orgAdmin } from './tools.ts'
 
-/** The plan of what a query function asks, as text. */
+/** Returns the plans of the statements that `ask` runs, as text. */
 async function plans(store: Store, ask: (db: Db) => Promise<unknown>): Promise<string> {
   const seen: string[] = []
   const spy: Db = {
@@ -45,7 +45,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[MEM-12] newest first, filtered, paged and counted', async () => {
+  test('[MEM-12] memories are listed newest first, filtered, paged and counted', async () => {
     const mate = await tenant.agent({ team: 'blue' })
     const made: Memory[] = []
     for (let i = 0; i < 60; i++) {
@@ -102,7 +102,7 @@ onBothEngines((engine) => {
     assert.equal((await service.call('GET /v1/memories?status=deleted&colour=red', { token: agent.token })).status, 200)
   })
 
-  test('[MEM-13] one literal substring of the title or the content, in any case, with nothing special in it', async () => {
+  test('[MEM-13] search takes one literal substring of title or content, in any case, without wildcards', async () => {
     const reader = await tenant.agent()
     const texts: [title: string, content: string][] = [
       ['100% sure', 'snake_case and C:\\temp'],
@@ -182,7 +182,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[MEM-13] the search agrees with reading every text, on random texts', async () => {
+  test('[MEM-13] the search agrees with a scan of every text, on random texts', async () => {
     const reader = await tenant.agent()
     const alphabet = fc.constantFrom('a', 'A', 'b', 'é', 'Σ', 'ς', ' ', '%', '字', '🙂', '\ud83d\udc4d', "'")
     const anyText = fc.string({ unit: alphabet, minLength: 1, maxLength: 12 })
@@ -210,7 +210,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[MEM-13] [MEM-14] a long text is found by any part of it, and by its new text alone once it changed', async () => {
+  test('[MEM-13] [MEM-14] a long text is found by any part, and after a change only by its new text', async () => {
     const reader = await tenant.agent()
     const content = Array.from({ length: 32_768 / 8 }, (_, i) => (i * 7919).toString(36).padStart(8, 'é')).join('')
     const { id } = await calls.make(reader, { content })
@@ -228,7 +228,7 @@ onBothEngines((engine) => {
     for (const search of ['SHORT', 'A TITLE']) assert.equal((await calls.list(reader, { search })).total, 1)
   })
 
-  test('[MEM-13] the index of one tenant answers no other, nor an org-admin of another', async () => {
+  test('[MEM-13] the index of one tenant serves no other tenant, nor its org-admin', async () => {
     const other = await service.tenant()
     const secret = await calls.make(await other.agent(), { title: 'quixotic', scope: 'institutional' })
     assert.equal((await calls.list(await orgAdmin(service, tenant), { search: 'quixotic' })).total, 0)
@@ -239,7 +239,7 @@ onBothEngines((engine) => {
 
   test('[MEM-12] [MEM-13] lists and searches read indexes, never all memories', async () => {
     const { store } = service
-    // Enough that a planner has something to choose.
+    // Enough rows to give the planner a choice.
     const many = await service.tenant('many')
     const owner = await many.agent({ team: 'blue' })
     const { id: original } = await calls.make(owner, { title: 'needle in a haystack' })
@@ -261,7 +261,7 @@ onBothEngines((engine) => {
         insert,
         copies.map((copy) => columns.map((name) => (copy as Record<string, Value>)[name]!)),
       )
-      // Texts that hold other grams, about as many and as long as real ones.
+      // Texts with other grams, about as many and as long as in real ones.
       if (engine.name === 'postgres') {
         await tx.run(
           `insert into memory_texts (tenant_id, id, title, content, grams)
@@ -305,16 +305,16 @@ onBothEngines((engine) => {
         }
       }
     }
-    // SQLite plans without statistics until somebody asks for them; PostgreSQL collects them by itself.
+    // SQLite plans without statistics until `analyze` is run; PostgreSQL collects them by itself.
     if (engine.name === 'sqlite') await searchPlans()
     await store.tx((tx) => tx.run('analyze'))
     await searchPlans()
-    const plan = await plans(store, (db) => pageMemories(db, many.id, waysToSee(viewer, START, undefined), 0, 50))
+    const plan = await plans(store, (db) => pageMemories(db, many.id, disjointSeenBy(viewer, START, undefined), 0, 50))
     for (const index of ['memories_owned', 'memories_of_team', 'memories_institutional'])
       assert.match(plan, new RegExp(index))
     if (engine.name === 'sqlite') assert.doesNotMatch(plan, /SCAN m\b/)
     assert.match(
-      await plans(store, (db) => pageMemories(db, many.id, waysToSee(admin, START, undefined), 0, 50)),
+      await plans(store, (db) => pageMemories(db, many.id, disjointSeenBy(admin, START, undefined), 0, 50)),
       /memories_live|memories_pkey/,
     )
     assert.deepEqual(ids((await calls.list(owner, { search: 'NEEDLE' })).memories), [original])

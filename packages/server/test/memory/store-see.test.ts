@@ -1,9 +1,9 @@
-// Who sees which memory: over HTTP, and the predicate against the two forms it has in SQL.
+// Which memories a caller sees: over HTTP, and the predicate against its two forms in SQL.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { MEMORY_SCOPES, MEMORY_STATUSES, MEMORY_TYPES } from '@sensorium/contract'
-import { maySee, seenBy, waysToSee, type Viewer } from '../../src/memory/see.ts'
+import { maySee, seenBy, disjointSeenBy, type Viewer } from '../../src/memory/see.ts'
 import { insertMemory, pageMemories, type MemoryRow } from '../../src/memory/sql.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -24,7 +24,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[MEM-9] [MEM-10] [MEM-12] who sees what, by id, in a list and by a substring', async () => {
+  test('[MEM-9] [MEM-10] [MEM-12] which memories a caller sees by id, in a list and by a substring', async () => {
     const owner = await tenant.agent({ team: 'blue' })
     const mate = await tenant.agent({ team: 'blue' })
     const loner = await tenant.agent()
@@ -57,7 +57,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[MEM-9] [MEM-10] [MEM-18] the predicate, its SQL and the parts of a list say the same of every memory', async (t) => {
+  test('[MEM-9] [MEM-10] [MEM-18] the predicate, its SQL and the parts of a list agree on every memory', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await migrate(store, START)
@@ -123,7 +123,7 @@ onBothEngines((engine) => {
               seen,
             )
             for (const scope of [undefined, ...MEMORY_SCOPES]) {
-              const page = await pageMemories(store, viewer.tenantId, waysToSee(viewer, START, scope), 0, 100)
+              const page = await pageMemories(store, viewer.tenantId, disjointSeenBy(viewer, START, scope), 0, 100)
               const ofScope = seen.filter(
                 (id) => scope === undefined || rows.find((row) => row.id === id)!.scope === scope,
               )

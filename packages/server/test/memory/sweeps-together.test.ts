@@ -1,5 +1,5 @@
-// What works on many memories in one transaction, at once: sweeps of two nodes, embedders, new words. Each of them locks
-// rows one after the other, and all in one order, so that two can wait for each other in one direction only.
+// Concurrent work on many memories in one transaction: sweeps of two nodes, embedders, new words. All of them lock rows
+// one after the other in the same order, so that two can wait for each other in one direction only.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
@@ -15,7 +15,7 @@ import { memoryCalls } from './tools.ts'
 const MEMORIES = 48
 const ROUNDS = 2
 
-/** The store, and how often a transaction had to be tried again. */
+/** The store, with a count of how often a transaction had to be retried. */
 function counted(store: Store): { store: Store; again(): number } {
   let again = 0
   const tx: Store['tx'] = (work, options) => {
@@ -28,7 +28,7 @@ function counted(store: Store): { store: Store; again(): number } {
   return { store: Object.assign(Object.create(store) as Store, { tx }), again: () => again }
 }
 
-/** The service of another model. */
+/** An embedding service with the given model. */
 const embedder = (model: string): Embedder => ({
   model,
   batch: 32,
@@ -50,13 +50,13 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[FLT-2] sweeps, embedders and new words at once never wait for each other in a circle', async () => {
+  test('[FLT-2] concurrent sweeps, embedders and new words never deadlock', async () => {
     const { make } = memoryCalls(service)
     const { index } = service.app.memory
     const log = makeLogger('silent')
     const { store, again } = counted(service.store)
     for (let round = 0; round < ROUNDS; round++) {
-      // The last one that was stored is the first to expire.
+      // The memory that was stored last expires first.
       const made = await Promise.all(
         Array.from({ length: MEMORIES }, (_, i) => {
           const expires_at = new Date(service.clock.now() + 60_000 - i).toISOString()

@@ -1,4 +1,4 @@
-// What the memory tests say over and over.
+// Helpers that the memory tests share.
 import assert from 'node:assert/strict'
 import type { CreatedMemory, Memory, RelatedMemory, Relationship, SearchResult } from '@sensorium/contract'
 import type { Reply, Service, TestTenant } from '../support/service.ts'
@@ -13,18 +13,18 @@ export async function orgAdmin(service: Service, tenant: TestTenant): Promise<Ac
   return { token: tenant.admin, id: row!.id }
 }
 
-/** A memory that is complete and nothing more. */
+/** A memory with only the required fields. */
 export const aMemory = { type: 'semantic', scope: 'agent', title: 'A title', content: 'Some content' } as const
 
 export function memoryCalls({ call }: Pick<Service, 'call'>) {
   const calls = {
     post: (by: Actor, body: object) =>
       call<Memory>('POST /v1/memories', { token: by.token, body: { ...aMemory, ...body } }),
-    /** A memory that was made. */
+    /** Creates a memory and returns it. */
     async make(by: Actor, body: object = {}): Promise<Memory> {
       const reply = await calls.post(by, body)
       assert.equal(reply.status, 201, reply.text)
-      // That something like it is there already is not part of a memory.
+      // `similar` is part of the response, but not of the memory.
       const { similar: _, ...memory } = reply.body as CreatedMemory
       return memory
     },

@@ -24,7 +24,7 @@ onBothEngines((engine) => {
   const keysOf = async (slug: string): Promise<Shown[]> =>
     (await operator(`GET /operator/tenants/${slug}/admin-keys`)).body.keys
   const another = async (slug: string): Promise<string> => {
-    await service.clock.advance(1) // a list goes by the moment of making
+    await service.clock.advance(1) // lists are ordered by the time of creation
     return (await operator(`POST /operator/tenants/${slug}/admin-keys`)).body.admin_key
   }
   const works = async (token: string): Promise<number> => (await service.call('GET /v1/agents', { token })).status
@@ -46,7 +46,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[OPS-18] revoking ends the key and its tokens at once, and nobody else’s; a second time is 404', async () => {
+  test('[OPS-18] revoking ends the key and its tokens at once, and no others; a second time is 404', async () => {
     const tenant = await service.tenant()
     const other = await service.tenant()
     const secondToken = await tenant.token(await another(tenant.slug))

@@ -1,4 +1,4 @@
-// POST /auth/token: what is counted, what is written, what is told.
+// POST /auth/token: what is counted, what is stored, what is returned.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -15,7 +15,7 @@ onBothEngines((engine) => {
   }
   const exchange = (service: Service, api_key: string) => service.call('POST /v1/auth/token', { body: { api_key } })
 
-  test('[RATE-8] a valid key is exchanged however many wrong ones came from the same address', async (t) => {
+  test('[RATE-8] a valid key is exchanged, however many wrong ones came from its address', async (t) => {
     const service = await start(t)
     const { adminKey } = await service.tenant()
     for (let i = 0; i < 30; i++) assertError(await exchange(service, WRONG_KEY), 'authentication_failed')
@@ -24,12 +24,12 @@ onBothEngines((engine) => {
     assertError(await exchange(service, WRONG_KEY), 'rate_limited')
   })
 
-  test('[RATE-8] exchanges count toward the limit of the agent, and say what is left of it', async (t) => {
+  test('[RATE-8] exchanges count toward the limit of the agent, and show what is left of it', async (t) => {
     const service = await start(t, { RATE_LIMIT_AGENT: '10' })
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const first = await exchange(service, agent.key)
-    // Making the agent exchanged its key once.
+    // Creating the agent exchanged its key once.
     assert.deepEqual(
       [first.status, first.headers.get('x-ratelimit-limit'), first.headers.get('x-ratelimit-remaining')],
       [200, '10', '8'],
@@ -75,7 +75,7 @@ onBothEngines((engine) => {
     assert.deepEqual([reply.body.expires_at, reply.body.expires_in], [expires_at, 90])
   })
 
-  test('[OPS-21] an API key as a bearer is told to be exchanged, known or not, and learns nothing else', async (t) => {
+  test('[OPS-21] an API key used as a bearer token gets the hint to exchange it, valid or not', async (t) => {
     const service = await start(t)
     const { adminKey } = await service.tenant()
     for (const token of [adminKey, WRONG_KEY, 'ak_live_']) {

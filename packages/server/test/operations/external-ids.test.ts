@@ -1,4 +1,4 @@
-// Agents and channels by the ids that they have in somebody else's system.
+// Agents and channels by the ids that they have in another system.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -22,7 +22,7 @@ onBothEngines((engine) => {
   const post = (kind: 'agents' | 'channels', body: object, token = tenant.admin) =>
     service.call(`POST /v1/${kind}`, { token, body })
 
-  test('[OPS-25] the first PUT makes the agent, the same again changes nothing, another body changes it', async () => {
+  test('[OPS-25] the first PUT creates the agent, a repeat changes nothing, another body changes it', async () => {
     const made = await put('agents', 'crm/4711 ü', { ...AGENT, description: 'Looks out', team_id: 'blue' })
     assert.equal(made.status, 201)
     assert.equal(made.body.external_id, 'crm/4711 ü')
@@ -43,7 +43,7 @@ onBothEngines((engine) => {
     assert.deepEqual(seen.body, changed.body)
   })
 
-  test('[OPS-25] endpoint, status and keys of an agent stay', async () => {
+  test('[OPS-25] a PUT keeps the endpoint, status and keys of an agent', async () => {
     const { body: agent } = await put('agents', 'kept', AGENT)
     const endpoint = { delivery_endpoint: 'https://agent.example.com/inbox' }
     await service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body: endpoint })
@@ -88,7 +88,7 @@ onBothEngines((engine) => {
     if (other !== service) await other.stop()
   })
 
-  test('[OPS-25] of many at once one makes it and the others find it', async () => {
+  test('[OPS-25] of many concurrent PUTs one creates the agent and the others find it', async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => put('agents', 'at once', AGENT)))
     assert.deepEqual(
       replies.map(({ status }) => status).toSorted((a, b) => a - b),
@@ -97,7 +97,7 @@ onBothEngines((engine) => {
     assert.equal(new Set(replies.map(({ body }) => body.id)).size, 1)
   })
 
-  test('[OPS-24] an external id is taken once for agents and once for channels, in one tenant', async () => {
+  test('[OPS-24] an external id is unique among the agents and among the channels of a tenant', async () => {
     const agent = await post('agents', { ...AGENT, external_id: 'unique' })
     assert.deepEqual([agent.status, agent.body.external_id], [201, 'unique'])
     assertError(await post('agents', { ...AGENT, external_id: 'unique' }), 'conflict', {
@@ -113,12 +113,12 @@ onBothEngines((engine) => {
     const other = await service.tenant()
     assert.equal((await post('agents', { ...AGENT, external_id: 'unique' }, other.admin)).status, 201)
     assert.equal((await put('channels', 'unique', CHANNEL, other.admin)).status, 201)
-    // Without one there is nothing to be taken.
+    // Without an external id there is nothing to conflict with.
     assert.equal('external_id' in (await post('agents', AGENT)).body, false)
     assert.equal((await post('agents', AGENT)).status, 201)
   })
 
-  test('[OPS-24] an id that nothing could have is 400, and so is a body that says another', async () => {
+  test('[OPS-24] an invalid external id is 400, and so is a body with a different one', async () => {
     for (const kind of ['agents', 'channels'] as const) {
       const body = kind === 'agents' ? AGENT : CHANNEL
       for (const id of ['x'.repeat(256), ' ', '\0'])
@@ -131,7 +131,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[OPS-26] a channel is made with its caller as owner; owners, admins and org-admins change it', async () => {
+  test('[OPS-26] a channel is created with the caller as owner; owners, admins and org-admins change it', async () => {
     const [owner, member, admin] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
     const made = await put('channels', 'room', CHANNEL, owner.token)
     assert.equal(made.status, 201)
@@ -173,7 +173,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[OPS-24] who does not see a channel does not learn which one has the id', async () => {
+  test('[OPS-24] a caller that does not see a channel does not learn that it has the id', async () => {
     const [owner, stranger] = [await tenant.agent(), await tenant.agent()]
     const body = { ...CHANNEL, type: 'private' }
     assert.equal((await put('channels', 'hidden', body, owner.token)).status, 201)

@@ -12,7 +12,7 @@ import { turnsUntil } from '../support/turns-until.ts'
 import { assertReplay, keptUnder } from './idempotency-tools.ts'
 
 onBothEngines((engine) => {
-  // Two nodes run on a store that they share.
+  // Two nodes need a store that they can share.
   if (engine.name !== 'postgres') return
 
   describe('an interest with a backfill, under a key', () => {
@@ -41,12 +41,12 @@ onBothEngines((engine) => {
         headers: { 'idempotency-key': key },
       })
 
-    /** Begins it on both nodes: the first has made the interest and not backfilled it when the second comes. */
+    /** Begins the request on both nodes: when the second comes, the first has made the interest, not the backfill. */
     async function onBoth(key: string): Promise<[Reply, Reply]> {
       const { store, clock } = service
       let replies!: [Promise<Reply>, Promise<Reply>]
       await store.tx(async (tx) => {
-        // The backfill waits for it.
+        // The backfill waits for this lock.
         await lockAgent(tx, tenant.id, agent.id)
         const first = create(service, key)
         await overOrWaiting(store, first)
@@ -61,7 +61,7 @@ onBothEngines((engine) => {
       return [first, await replies[1]]
     }
 
-    test('[NODE-2] [RACE-10] the second waits for the response to the first', async () => {
+    test('[NODE-2] [RACE-10] the second request waits for the response to the first', async () => {
       const [first, second] = await onBoth('both')
       assert.equal(first.status, 201, first.text)
       assertReplay(first, second)
@@ -71,7 +71,7 @@ onBothEngines((engine) => {
       assert.equal(queue.body.pending, 1)
     })
 
-    /** As another node has it that is between the two transactions. */
+    /** Leaves the record as a node does that is between the two transactions. */
     async function underWay(key: string): Promise<void> {
       assert.equal((await create(service, key)).status, 201)
       await service.store.tx((tx) =>
@@ -79,7 +79,7 @@ onBothEngines((engine) => {
       )
     }
 
-    test('[RACE-10] it does not wait for ever, and another body is refused at once', async () => {
+    test('[RACE-10] a repeated request does not wait for ever, and another body is refused at once', async () => {
       await underWay('long')
       const changed = await other.call(`POST /v1/agents/${agent.id}/interests`, {
         token: agent.token,
@@ -91,7 +91,7 @@ onBothEngines((engine) => {
       assert.equal((await keptUnder(service, 'long'))[0]!.status, 503)
     })
 
-    test('[RACE-10] what a node that is gone had begun holds nobody up after half a minute', async () => {
+    test('[RACE-10] a request that a lost node had begun blocks its key for half a minute at most', async () => {
       await underWay('gone')
       await service.clock.jump(31_000)
       assertError(await create(other, 'gone'), 'business_rule_violation', { rule: 'interest_conflict' })

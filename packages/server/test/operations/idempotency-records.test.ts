@@ -1,4 +1,4 @@
-// What is kept of a response under its Idempotency-Key: sealed, small, and for a day.
+// Records of responses under their Idempotency-Key: sealed, small, and kept for a day.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -23,7 +23,7 @@ onBothEngines((engine) => {
     tenant.admin = (await service.call('POST /v1/auth/token', { body: { api_key: tenant.adminKey } })).body.access_token
   }
 
-  test('[IDEM-9] [STO-6] [KEY-8] an answer with a secret is kept encrypted and still given again', async () => {
+  test('[IDEM-9] [STO-6] [KEY-8] a response with a secret is kept encrypted and can still be replayed', async () => {
     const agent = await tenant.agent()
     const headers = { 'idempotency-key': 'secret' }
     const mint = () =>
@@ -56,14 +56,14 @@ onBothEngines((engine) => {
     assert.deepEqual([again.text, again.headers.get('idempotent-replayed')], [changed.text, 'true'])
     for (const key of ['long-1', 'long-2'])
       for (const row of await kept(key)) assert.ok(row.body.length < 2_000, `${row.body.length} characters are kept`)
-    // Once it was changed, its history has what the first response showed.
+    // Once the memory was changed, its history has what the first response showed.
     for (let n = 1; n <= 3; n++) {
       await service.clock.advance(1_000)
       const change = n === 2 ? { title: 'Changed' } : { metadata: { other: n, more: 'x'.repeat(70_000) } }
       assert.equal((await call(`PATCH ${path}`, `change-${n}`, change)).status, 200)
     }
     assert.equal((await call('POST /v1/memories', 'long-1', body)).text, made.text)
-    // And where that has it no more, the replay says so and makes nothing.
+    // When the history no longer has it, the replay is refused and creates nothing.
     for (let n = 1; n <= 4; n++) {
       await service.clock.advance(1_000)
       const change = { metadata: { n, blob: 'x'.repeat(400_000) } }
@@ -78,7 +78,7 @@ onBothEngines((engine) => {
     assert.equal(total, 1)
   })
 
-  test('[LOAD-4] a long response of a call that changes nothing is made anew, whole each time', async () => {
+  test('[LOAD-4] a long response of a call that changes nothing is not kept but computed again', async () => {
     const agent = await tenant.agent()
     const metadata = { blob: 'x'.repeat(400_000) }
     for (const n of [1, 2, 3]) {
@@ -96,7 +96,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[IDEM-6] records survive a restart, stay 24 hours, and are thrown away after', async () => {
+  test('[IDEM-6] records survive a restart, stay 24 hours, and are deleted after that', async () => {
     const [first, secret] = [await create('long'), await create('longer')]
     service = await service.restart()
     assertReplay(first, await create('long'))
@@ -114,7 +114,7 @@ onBothEngines((engine) => {
     assert.notEqual(fresh.body.id, first.body.id)
   })
 
-  test('[IDEM-6] one run of the purge keeps up with any number of old records', async () => {
+  test('[IDEM-6] one run of the purge deletes any number of old records', async () => {
     const columns = {
       tenant_id: 'text',
       principal_id: 'text',

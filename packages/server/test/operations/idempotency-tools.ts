@@ -1,4 +1,4 @@
-// A call under a key, what is kept of its response, and what makes a response a replay.
+// A call under a key, the record of its response, and what makes a response a replay.
 import assert from 'node:assert/strict'
 import type { Reply, Service, TestTenant } from '../support/service.ts'
 
@@ -22,7 +22,7 @@ export function assertReplay(first: Reply<unknown>, replay: Reply<unknown>): voi
   assert.equal(first.headers.get('idempotent-replayed'), null)
   assert.equal(replay.status, first.status)
   assert.deepEqual(replay.body, first.body)
-  // Everything but what belongs to the one request itself.
+  // Everything except what belongs to the individual request.
   const own = ['x-request-id', 'idempotent-replayed', 'date', 'content-length', 'connection', 'keep-alive']
   const shared = ({ headers }: Reply<unknown>) =>
     [...headers].filter(([name]) => !own.includes(name) && !name.startsWith('x-ratelimit'))

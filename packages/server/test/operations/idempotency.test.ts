@@ -20,7 +20,7 @@ onBothEngines((engine) => {
   const agents = async (): Promise<number> =>
     (await service.call('GET /v1/agents?limit=1', { token: tenant.admin })).body.total
 
-  test('[IDEM-2] the same key and body give the first answer again and no second effect', async () => {
+  test('[IDEM-2] the same key and body give the first response again and no second effect', async () => {
     const before = await agents()
     const first = await create('again')
     assert.equal(first.status, 201)
@@ -29,7 +29,7 @@ onBothEngines((engine) => {
     assert.equal(await agents(), before + 1)
   })
 
-  test('[IDEM-1] [IDEM-2] PATCH and POST without a body take the header too', async () => {
+  test('[IDEM-1] [IDEM-2] PATCH, and POST without a body, take the header too', async () => {
     const agent = await tenant.agent()
     const headers = { 'idempotency-key': 'patch' }
     const rename = () =>
@@ -45,7 +45,7 @@ onBothEngines((engine) => {
     assert.equal(`${now.body.name} ${now.body.status}`, 'Later active')
   })
 
-  test('[IDEM-2] a publish is answered 202 again, where its id alone would have made it a duplicate', async () => {
+  test('[IDEM-2] a publish is answered 202 again, although its id alone would make it a duplicate', async () => {
     const { token } = await tenant.agent()
     const event = { specversion: '1.0', type: 'com.example.once', source: '/x', id: 'once' }
     const publish = (headers = {}) => service.call('POST /v1/events', { token, body: event, headers })
@@ -65,7 +65,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[IDEM-3] [ERR-6] the same key with another body is 409 and names what the first made', async () => {
+  test('[IDEM-3] [ERR-6] the same key with another body is 409 and names what the first created', async () => {
     const first = await create('reused')
     for (const body of [{ ...AGENT, name: 'Other' }, {}, [], 'text']) {
       assertError(await create('reused', body), 'conflict', {
@@ -114,7 +114,7 @@ onBothEngines((engine) => {
     assertReplay(await send(agent.token), await send(await tenant.token(key.body.key)))
   })
 
-  test('[IDEM-5] ten equal requests at once make one agent and get one answer', async () => {
+  test('[IDEM-5] ten equal concurrent requests create one agent and get one response', async () => {
     const before = await agents()
     const replies = await Promise.all(Array.from({ length: 10 }, () => create('at once')))
     assert.deepEqual(new Set(replies.map(({ text }) => text)), new Set([replies[0]!.text]))
@@ -126,7 +126,7 @@ onBothEngines((engine) => {
     assert.equal(await agents(), before + 1)
   })
 
-  test('[IDEM-5] [IDEM-3] of two different requests at once with one key one is made and one refused', async () => {
+  test('[IDEM-5] [IDEM-3] of two different concurrent requests with one key one is refused', async () => {
     const before = await agents()
     const replies = await Promise.all([
       create('rivals', { ...AGENT, name: 'A' }),
@@ -136,7 +136,7 @@ onBothEngines((engine) => {
     assert.equal(await agents(), before + 1)
   })
 
-  test('[IDEM-7] a 4xx that would come out the same again is kept', async () => {
+  test('[IDEM-7] a 4xx that a retry would get again is kept', async () => {
     const invalid = await create('bad shape', { ...AGENT, name: '' })
     assertError(invalid, 'validation_failed')
     const replay = await create('bad shape', { ...AGENT, name: '' })
@@ -168,7 +168,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await kept('refused'), [])
   })
 
-  test('[IDEM-8] [STO-2] where the record cannot be written nothing is done', async () => {
+  test('[IDEM-8] [STO-2] if the record cannot be written nothing is done', async () => {
     const [forbid, allow] =
       engine.name === 'sqlite'
         ? [
@@ -211,7 +211,7 @@ onBothEngines((engine) => {
   })
 
   if (engine.name === 'postgres') {
-    test('[IDEM-5] [IDEM-8] equal requests that race on two nodes make one agent', async () => {
+    test('[IDEM-5] [IDEM-8] equal requests that race on two nodes create one agent', async () => {
       const second = await service.another()
       try {
         const before = await agents()
@@ -228,7 +228,7 @@ onBothEngines((engine) => {
       }
     })
 
-    test("[IDEM-5] the loser of a race gets the winner's answer, even where its own work was refused", async () => {
+    test("[IDEM-5] the loser of a race gets the winner's response, even if its own work was refused", async () => {
       const second = await service.another()
       try {
         for (let round = 0; round < 20; round++) {

@@ -1,5 +1,5 @@
-// Tenants do not exist for each other. The table is the contract itself: an operation that is added is tested, and
-// fails here until somebody says how to make a thing of its kind.
+// Tenants do not exist for each other. The cases come from the contract itself: a new operation is tested, and fails
+// here until MAKE says how to create what its path names.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
@@ -18,9 +18,9 @@ interface World {
   agent: TestAgent
   colleague: TestAgent
   call(request: string, body?: unknown): Promise<Reply>
-  /** The same as the org-admin. */
+  /** The same call as the org-admin. */
   callAsAdmin(request: string, body?: unknown): Promise<Reply>
-  /** The id that stands at this place of a path, made when it is first asked for. */
+  /** The id for this place of a path, created when it is first needed. */
   id(place: string): Promise<string>
 }
 
@@ -33,7 +33,7 @@ const MEMORY = {
 }
 const INTEREST = { priority: 0, enrichment_depth: 'none' }
 
-/** How to make what a path names, by the path up to there. */
+/** How to create what a path names, by the path up to that place. */
 const MAKE: Record<string, (world: World) => Promise<string>> = {
   '/agents/{id}': async ({ agent }) => agent.id,
   '/agents/{id}/keys/{key_id}': async ({ agent }) => agent.keyId,
@@ -65,12 +65,12 @@ const MAKE: Record<string, (world: World) => Promise<string>> = {
   },
 }
 
-/** Bodies that pass, where the examples of the contract do not make one together. */
+/** Valid bodies for operations whose examples in the contract do not form one. */
 const BODIES: Record<string, unknown> = {
   promoteMemory: { scope: 'institutional' },
 }
 
-/** Operations that name a thing in their body: the thing, its kind, and the request that names it. */
+/** Operations that name a resource in their body: the resource, its kind, and the request that names it. */
 const NAMED_IN_BODY: [
   operation: string,
   place: string,
@@ -102,11 +102,11 @@ const NAMED_IN_BODY: [
   ],
 ]
 
-/** An id of the same form that nobody ever had. */
+/** An id of the same form that was never used. */
 const neverMade = (id: string): string =>
   /_[0-9a-z]{26}$/.test(id) ? id.replace(/_.{26}$/, '_01hv3k8z9q4m7t2x5c6w8r0s1d') : `${id}-never`
 
-/** Every place of a path where something is named, with the path up to there. */
+/** Every place of a path that names a resource, with the path up to it. */
 const placesOf = (path: string): string[] =>
   [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: name }) => path.slice(0, index + name.length))
 
@@ -145,7 +145,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  /** The path with these ids in the order of its places. */
+  /** Fills the places of a path with these ids, in order. */
   const filled = (path: string, ids: readonly string[]): string => {
     let i = 0
     return path.replace(/\{\w+\}/g, () => encodeURIComponent(ids[i++]!))
@@ -158,12 +158,12 @@ onBothEngines((engine) => {
       body,
       headers: { 'x-request-id': 'same' },
     })
-    // The ids themselves may be told back.
+    // A response may repeat the ids of the request.
     const named = ids.reduce((text, id) => text.replaceAll(id, '<id>'), reply.text)
     return { ...reply, text: named }
   }
 
-  /** Asks for what is theirs and for what never was, as each kind of principal, and finds no difference. */
+  /** Requests resources of the other tenant and ones that never existed, as each kind of principal, and compares. */
   async function assertUnseen(
     operation: Operation,
     foreign: readonly string[],
@@ -182,11 +182,11 @@ onBothEngines((engine) => {
     }
   }
 
-  // A PUT makes what is not there: for another tenant's id as for one that never was, see external-ids.test.ts.
+  // A PUT creates what does not exist, for another tenant's id as for an unused one: see external-ids.test.ts.
   for (const operation of ALL.filter(({ method, path }) => path.includes('{') && method !== 'PUT')) {
     const places = placesOf(operation.path)
 
-    test(`[ISO-1] [HTTP-13] ${operation.method} ${operation.path} of another tenant answers like one that never was`, async () => {
+    test(`[ISO-1] [HTTP-13] ${operation.method} ${operation.path}: a foreign id is like an unused one`, async () => {
       const foreign = await Promise.all(places.map((place) => theirs.id(place)))
       await assertUnseen(
         operation,
@@ -196,7 +196,7 @@ onBothEngines((engine) => {
     })
 
     if (places.length > 1) {
-      test(`[ISO-1] ${operation.method} ${operation.path} with only its last id of another tenant answers the same`, async () => {
+      test(`[ISO-1] ${operation.method} ${operation.path}: so is a foreign last id`, async () => {
         const own = await Promise.all(places.slice(0, -1).map((place) => ours.id(place)))
         const foreign = await theirs.id(places.at(-1)!)
         await assertUnseen(operation, [...own, foreign], [...own, neverMade(foreign)])
@@ -205,7 +205,7 @@ onBothEngines((engine) => {
   }
 
   for (const [name, place, resource_type, request] of NAMED_IN_BODY.filter(([name]) => name in operations)) {
-    test(`[ISO-2] [HTTP-14] ${name} does not find what another tenant has`, async () => {
+    test(`[ISO-2] [HTTP-14] ${name} does not find resources of another tenant`, async () => {
       const foreign = await theirs.id(place)
       for (const id of [foreign, neverMade(foreign)]) {
         assertError(await request(ours, id), 'not_found', { resource_type, resource_id: id })
@@ -213,7 +213,7 @@ onBothEngines((engine) => {
     })
   }
 
-  test('[ISO-3] nothing of another tenant is in any list or search', async () => {
+  test('[ISO-3] no list or search contains anything of another tenant', async () => {
     for (const place of Object.keys(MAKE)) await theirs.id(place)
     const known = await Promise.all(
       Object.keys(MAKE)
@@ -240,7 +240,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[ISO-1] what they have is still there, unchanged by all that asking', async () => {
+  test('[ISO-1] the resources of the other tenant are unchanged by all those requests', async () => {
     for (const place of ['/agents/{id}', '/channels/{id}', '/events/{id}', '/memories/{id}'] as const) {
       assert.equal((await theirs.call(`GET /v1${place.replace('{id}', await theirs.id(place))}`)).status, 200)
     }

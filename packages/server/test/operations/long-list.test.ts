@@ -1,4 +1,4 @@
-// Lists that the contract does not page, longer than a page: all of it, in order, and never whole in memory.
+// Lists without paging in the contract, longer than a page: complete, in order, and never entirely in memory.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations } from '@sensorium/contract'
@@ -49,7 +49,7 @@ onBothEngines((engine) => {
       (i: number) => ({ event_type_glob: `a.${i}` }),
     ],
   ] as const)
-    test(`[SAFE-45] ${name} of three pages are listed whole, newest first, and come in pieces`, async () => {
+    test(`[SAFE-45] ${name} of three pages are listed completely, newest first, and sent in pieces`, async () => {
       const where = await path()
       const list = async () => (await service.call(`GET ${where}`, { token: agent.token })).body[name]
       assert.deepEqual(await list(), [])

@@ -24,7 +24,7 @@ onBothEngines((engine) => {
     service = await startService(engine)
     tenant = await service.tenant()
     for (let i = 0; i < AGENTS; i++) {
-      // Most share a millisecond with their neighbour, so that the time alone cannot order them.
+      // Most share a millisecond with their neighbour, so that time alone cannot order them.
       if (i % 50 === 0) await service.clock.advance(1)
       const { body } = await service.call('POST /v1/agents', {
         token: tenant.admin,
@@ -46,7 +46,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await page('?offset=0&limit=50'), first)
   })
 
-  test('[HTTP-17] limit takes 1 to 200, offset any place, also past the end', async () => {
+  test('[HTTP-17] limit takes 1 to 200, offset any position, also past the end', async () => {
     assert.deepEqual(ids((await page('?limit=1')).agents), made.slice(0, 1))
     assert.deepEqual(ids((await page('?limit=200')).agents), made.slice(0, 200))
     assert.deepEqual(ids((await page('?offset=200&limit=200')).agents), made.slice(200))
@@ -66,7 +66,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[HTTP-22] ids sort by the time they were made, and so do the lists', async () => {
+  test('[HTTP-22] ids sort by the time of creation, and so do the lists', async () => {
     const { agents } = await page('?limit=200')
     for (const [newer, older] of agents.slice(1).map((item, i) => [agents[i]!, item] as const)) {
       assert.ok(newer.id > older.id)

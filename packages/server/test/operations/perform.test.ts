@@ -1,4 +1,4 @@
-// One function carries out a call, whoever makes it: a caller in the same process gets what a request gets.
+// One function carries out every call: a caller in the same process gets the same result as an HTTP request.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { operations } from '@sensorium/contract'
@@ -39,7 +39,7 @@ onBothEngines((engine) => {
     }
     const MEMORY = { type: 'semantic', scope: 'agent', title: 'Cups', content: 'They are in the cupboard' }
 
-    test('[OPS-12] a call gives back the body that HTTP shows, typed by its operation', async () => {
+    test('[OPS-12] a call returns the body that HTTP shows, typed by its operation', async () => {
       const made = await perform(caller, operations.createMemory, { body: MEMORY })
       assert.equal(made.status, 201)
       const memory = await resultOf<typeof operations.createMemory>(made)
@@ -50,7 +50,7 @@ onBothEngines((engine) => {
       assert.equal((await resultOf<typeof operations.listMemories>(list)).total, 1)
     })
 
-    test('[OPS-12] what is wrong is thrown as the error HTTP answers with: scope before shape, shape before existence', async () => {
+    test('[OPS-12] errors are thrown as HTTP answers them: scope before shape, shape before existence', async () => {
       const unscoped = { ...caller, scopes: new Set(['send']) }
       const wrong = { body: { ...MEMORY, title: 7 } }
       await assert.rejects(
@@ -72,7 +72,7 @@ onBothEngines((engine) => {
       )
     })
 
-    test('[OPS-12] nobody calls what is not theirs: tenants nothing of the operator, the operator nothing of a tenant', async () => {
+    test('[OPS-12] tenants cannot call operations of the operator, nor the operator those of a tenant', async () => {
       for (const principal of [caller, NOBODY, { ...OPERATOR }])
         await assert.rejects(perform(principal, operations.listTenants, {}), refusedWith('authentication_failed'))
       for (const principal of [OPERATOR, NOBODY])
@@ -81,7 +81,7 @@ onBothEngines((engine) => {
       assert.ok(tenants.tenants.some(({ slug }) => slug === tenant.slug))
     })
 
-    test('[OPS-12] a body is asked for when the caller is admitted, and not before', async () => {
+    test('[OPS-12] a body is read once the caller is admitted, and not before', async () => {
       let asked = 0
       const payload = () => (asked++, { isEmpty: false, hash: () => 'x', read: () => MEMORY })
       const unscoped = { ...caller, scopes: new Set<string>() }
@@ -91,7 +91,7 @@ onBothEngines((engine) => {
       assert.equal(asked, 1)
     })
 
-    test('[OPS-12] an event is published, polled and acknowledged without a request', async () => {
+    test('[OPS-12] an event is published, polled and acknowledged without HTTP', async () => {
       const event = { specversion: '1.0', type: 'in.process', source: '/test', id: 'in-process-1', data: { n: 1 } }
       const admin = { ...caller, scopes: new Set(['interests:write', 'receive', 'send']) }
       const interest = { event_type: 'in.*', priority: 0, enrichment_depth: 'none' }
@@ -111,7 +111,7 @@ onBothEngines((engine) => {
       assert.deepEqual(await resultOf(settled), { acknowledged: 1 })
     })
 
-    test('[OPS-12] the same key is one effect, also of a refusal, which is thrown again; another body is a conflict', async () => {
+    test('[OPS-12] a repeated key has one effect, refusals are thrown again, another body is a conflict', async () => {
       const options = { idempotencyKey: 'in-process' }
       const first = await perform(caller, operations.createMemory, { body: MEMORY }, options)
       const again = await perform(caller, operations.createMemory, { body: MEMORY }, options)

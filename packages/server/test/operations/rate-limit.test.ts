@@ -1,4 +1,4 @@
-// Sliding-window limits, as callers meet them.
+// Sliding-window limits, as callers see them.
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { afterEach, test } from 'node:test'
@@ -16,7 +16,7 @@ const shown = ({ headers }: Reply<unknown>): string =>
 
 onBothEngines((engine) => {
   const running: Service[] = []
-  // The newest first: a second node goes before the store that it shares.
+  // The newest first: a second node is stopped before the store that it shares.
   afterEach(async () => {
     for (const service of running.splice(0).reverse()) await service.stop()
   })
@@ -40,12 +40,12 @@ onBothEngines((engine) => {
 
   const list = (service: Service, token: string) => service.call('GET /v1/agents?limit=1', { token })
 
-  /** Requests until one is refused; returns how many were let through. */
+  /** Sends requests until one is refused. Returns how many were allowed. */
   async function exhaust(service: Service, token: string): Promise<number> {
     for (let n = 0; ; n++) if ((await list(service, token)).status === 429) return n
   }
 
-  test('[RATE-1] [RATE-3] [ERR-9] beyond the limit is 429, with how long to wait', async () => {
+  test('[RATE-1] [RATE-3] [ERR-9] a request over the limit is 429, with how long to wait', async () => {
     const service = await start(5, 'off')
     const { admin } = await rested(service)
     for (let left = 4; left >= 0; left--) {
@@ -60,14 +60,14 @@ onBothEngines((engine) => {
     assert.equal(refused.headers.get('retry-after'), `${wait}`)
     assert.equal(refused.headers.get('x-ratelimit-reset'), `${wait}`)
     assert.equal(shown(refused), '5/0')
-    // Who waits as long as told gets through; a second less is not enough.
+    // A caller that waits as told is allowed; a second less is not enough.
     await service.clock.advance((wait - 1) * 1000)
     assert.equal((await list(service, admin)).status, 429)
     await service.clock.advance(1000)
     assert.equal((await list(service, admin)).status, 200)
   })
 
-  test('[RATE-2] every authenticated answer shows the limit, refusals too; others do not', async () => {
+  test('[RATE-2] every authenticated response shows the limit, refusals too; others do not', async () => {
     const service = await start(100, 'off')
     const { admin } = await rested(service)
     const json = { 'content-type': 'application/json' }
@@ -89,7 +89,7 @@ onBothEngines((engine) => {
     assert.equal(shown(await list(service, admin)), '100/94')
   })
 
-  test('[RATE-1] the window slides: what was taken comes back as it ages, not all at once', async () => {
+  test('[RATE-1] the window slides: used requests come back as they age, not all at once', async () => {
     const service = await start(10, 'off')
     const { admin } = await rested(service)
     for (let i = 0; i < 4; i++) await list(service, admin)
@@ -125,7 +125,7 @@ onBothEngines((engine) => {
     const spent = []
     for (let i = 0; i < 5; i++) spent.push(shown(await list(service, agents[0].token)))
     assert.deepEqual(spent, ['6/5', '6/4', '6/3', '6/2', '6/1'])
-    // 4 of 10 are left to the tenant and 5 of 6 to the second agent.
+    // The tenant has 4 of 10 left, and the second agent 5 of 6.
     assert.equal(shown(await list(service, agents[1].token)), '10/4')
     assert.equal(shown(await list(service, agents[0].token)), '6/0')
     assertError(await list(service, agents[0].token), 'rate_limited', { limit: 6 })
@@ -135,7 +135,7 @@ onBothEngines((engine) => {
     assert.equal(await exhaust(service, other.admin), 6)
   })
 
-  test('[RATE-5] [CFG-5] a limit that is off neither refuses nor shows itself', async () => {
+  test('[RATE-5] [CFG-5] a limit that is off neither refuses nor is shown', async () => {
     const without = await start('off', 'off')
     const { admin } = await rested(without)
     for (let i = 0; i < 100; i++) {
@@ -188,7 +188,7 @@ onBothEngines((engine) => {
     assert.equal(`${shown(made)} ${shown(replay)}`, '2/1 2/0')
   })
 
-  test('[RATE-8] 30 failed exchanges in a minute, then 429 for wrong keys; those that succeed do not count', async () => {
+  test('[RATE-8] after 30 failed exchanges in a minute wrong keys are 429; successes do not count', async () => {
     const service = await start('off', 'off')
     const { adminKey } = await service.tenant()
     const exchange = (api_key: string) => service.call('POST /v1/auth/token', { body: { api_key } })
@@ -206,7 +206,7 @@ onBothEngines((engine) => {
     assertError(await exchange(WRONG_KEY), 'authentication_failed')
   })
 
-  test('[RATE-8] guesses sent all at once are counted as well', async () => {
+  test('[RATE-8] guesses sent concurrently are counted as well', async () => {
     const service = await start('off', 'off')
     const { adminKey } = await service.tenant()
     const guesses = await Promise.all(
@@ -221,7 +221,7 @@ onBothEngines((engine) => {
     assert.deepEqual(new Set(honest.map(({ status }) => status)), new Set([200]))
   })
 
-  test("[RATE-8] one address does not use up another's", {
+  test("[RATE-8] one address does not use up another's limit", {
     skip: process.platform === 'linux' ? false : 'needs 127.0.0.2',
   }, async () => {
     const service = await start('off', 'off')
@@ -264,7 +264,7 @@ onBothEngines((engine) => {
       const atOnce = burst.filter(({ status }) => status === 200).length
       assert.ok(atOnce >= 100 && atOnce <= 110, `all at once: ${atOnce}`)
 
-      // The same with no network in between, which spreads a burst out.
+      // The same without a network, which would spread a burst out.
       const limiters = nodes.map(({ store, clock }) => makeRateLimiter(6, clock, store))
       const subject = [{ tenantId: tenant.id, name: 'burst', limit: 100 }]
       const verdicts = await Promise.all(Array.from({ length: 400 }, (_, i) => limiters[i % 2]!.take(subject)))

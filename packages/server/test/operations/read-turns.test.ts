@@ -1,4 +1,4 @@
-// Reads take turns: real turns of the event loop, and a clock that the test moves.
+// Reads take turns: with real turns of the event loop, and a clock that the test moves.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operations } from '@sensorium/contract'
@@ -13,7 +13,7 @@ test('[SAFE-41] reads that take no time are begun at once', () => {
   for (let i = 0; i < 100; i++) assert.equal(readTurn('a', 'x'), undefined)
 })
 
-test('[SAFE-41] after one that has taken long, one is begun in a turn, and tenants and agents take turns', async () => {
+test('[SAFE-41] after a slow read one is begun in each turn, and tenants and agents take turns', async () => {
   let time = 0
   const readTurn = makeReadTurns(() => time)
   assert.equal(readTurn('a', 'x'), undefined)
@@ -59,12 +59,12 @@ onBothEngines((engine) => {
       teamId: null,
     }
     let asked = 0
-    const options = { isGone: () => ++asked > 0 }
+    const options = { isClientGone: () => ++asked > 0 }
     const until = performance.now() + 20
     const ask = () =>
       service.app.operations.perform(principal as never, operations.getAgent, { params: { id } }, options)
     const first = ask()
-    while (performance.now() < until); // the turn has taken long
+    while (performance.now() < until); // makes the turn take long
     await Promise.all([assert.rejects(ask(), /went away/), first])
     assert.equal((await first).status, 200)
     assert.equal(asked, 1)

@@ -1,4 +1,4 @@
-// Who is given a recorded response again, and on which paths.
+// Which callers get a recorded response replayed, and on which paths.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -43,7 +43,7 @@ onBothEngines((engine) => {
     assert.deepEqual([again.body, again.headers.get('idempotent-replayed')], [first.body, 'true'])
   })
 
-  test('[OPS-16] the same of a push secret; what shows no secret is replayed to every key with the scopes', async () => {
+  test('[OPS-16] so is a push secret; a response without a secret is replayed to every key in scope', async () => {
     const agent = await tenant.agent()
     const other = await secondKey(agent.id, ['receive'])
     const headers = { 'idempotency-key': 'push' }
@@ -58,7 +58,7 @@ onBothEngines((engine) => {
     assert.equal(replayed.headers.get('idempotent-replayed'), 'true')
   })
 
-  test('[OPS-16] a secret that was recorded before keys were noted is shown to nobody', async () => {
+  test('[OPS-16] a secret in a record from before key ids were stored is never shown again', async () => {
     const agent = await tenant.agent()
     const mint = () =>
       service.call(`POST /v1/agents/${agent.id}/keys`, {
@@ -76,7 +76,7 @@ onBothEngines((engine) => {
     assertError(reply, 'conflict', { idempotency_key: 'from before', existing_resource_id: first.body.id })
   })
 
-  test('[OPS-17] a path with an id of 9,000 characters is 404 with a key as without, and its refusal is replayed', async () => {
+  test('[OPS-17] a path with an id of 9,000 characters is 404 with a key too, and is replayed', async () => {
     for (const id of ['x'.repeat(9_000), 'é'.repeat(1_500)]) {
       const replay = (key: string) =>
         service.call(`POST /v1/delivery/dlq/${encodeURIComponent(id)}/replay`, {

@@ -11,7 +11,7 @@ import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../
 const STRICT = { prefer: 'handling=strict' }
 const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 
-test('[OPS-23] a preference is found among others, however it is written; the first one counts', () => {
+test('[OPS-23] a preference is found among others, in any spelling; the first one counts', () => {
   for (const header of [
     'handling=strict',
     'respond-async, handling=strict; why=tests',
@@ -24,7 +24,7 @@ test('[OPS-23] a preference is found among others, however it is written; the fi
     assert.equal(prefersStrict(header), false, header)
 })
 
-test('[OPS-23] unknown fields are found at any depth; what is free stays free', () => {
+test('[OPS-23] unknown fields are found at any depth, except in free-form objects', () => {
   const schema = Type.Object({
     name: Type.String(),
     list: Type.Array(Type.Object({ inner: Type.Object({ deep: Type.Optional(Type.String()) }) })),
@@ -85,7 +85,7 @@ onBothEngines((engine) => {
     assertError(reply, 'validation_failed', { field: 'nmae', example: 'name' })
   })
 
-  test('[OPS-23] memories: metadata is free, the rest is not', async () => {
+  test('[OPS-23] memories: metadata is free-form, the rest is not', async () => {
     const memory = { type: 'semantic', scope: 'agent', title: 'Cups', content: 'In the cupboard' }
     const create = (body: object) => service.call('POST /v1/memories', { token: tenant.admin, body, headers: STRICT })
     assert.equal((await create({ ...memory, metadata: { any: { thing: [{ goes: true }] } } })).status, 201)
@@ -95,7 +95,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[OPS-23] events: extension attributes and data are free', async () => {
+  test('[OPS-23] events: extension attributes and data are free-form', async () => {
     const agent = await tenant.agent()
     const event = {
       specversion: '1.0',
@@ -133,7 +133,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[OPS-23] authentication, scope and media type come first, and say nothing of a preference', async () => {
+  test('[OPS-23] authentication, scope and media type are checked first, whatever the preference', async () => {
     const body = { ...AGENT, nmae: 1 }
     const agent = await tenant.agent({ scopes: ['send'] })
     const unscoped = await service.call('POST /v1/agents', { token: agent.token, body, headers: STRICT })

@@ -1,4 +1,4 @@
-// One dead endpoint holds up nobody; nodes share; a shutdown in the middle gives back.
+// A dead endpoint delays no others, nodes share pushes, and a shutdown gives back those under way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -20,7 +20,7 @@ onBothEngines((engine) => {
     const stuck = await Promise.all(Array.from({ length: 50 }, () => calls.pushed(tenant, hanging.url, 'stuck.*')))
     for (let i = 0; i < 5; i++) await calls.publish(stuck[0]!, 'stuck.thing')
     await until(() => hanging.all.length >= 50, 'every hanging endpoint has one request')
-    // The clock stands still: nobody times out, and the others get theirs.
+    // The clock stands still, so no request times out; the other endpoints are still pushed to.
     for (const home of [tenant, elsewhere]) {
       const agent = await calls.pushed(home, good.url, 'good.*')
       for (let i = 0; i < 40; i++) await calls.publish(agent, 'good.thing')
@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     assert.deepEqual([row.attempts, receiver.all.length], [1, 1])
   })
 
-  test('[PUSH-1] what a shutdown cuts off is given back, and the next start pushes it again as the next attempt', async (t) => {
+  test('[PUSH-1] a push cut off by a shutdown is given back, and the next start makes the next attempt', async (t) => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
     t.after(() => service.stop())
     const calls = outboundCalls(service)

@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     let requests = 0
     receiver.answer = ({ delivery }) => {
       note(delivery, 'push')
-      // Some fail: what waits by the clock is in the same mailbox.
+      // Some fail, so that deliveries waiting for a retry are in the same mailbox.
       if (++requests % 7 === 0) return 500
       settledAt.set(delivery.id, delivery.attempt_count)
       return 200
@@ -64,7 +64,7 @@ onBothEngines((engine) => {
       for (let i = 0; i < count; i++) {
         const delivery = await reader.next()
         note(delivery, 'sse')
-        // Every fourth is left to the stream to give back.
+        // Every fourth is not acknowledged, so that the stream gives it back.
         if (i % 4 !== 3) await settle([delivery])
       }
       reader.close()
@@ -90,7 +90,7 @@ onBothEngines((engine) => {
     }
     await flood
     await calls.setMode(tenant, agent, 'push')
-    // The rest goes out by push; what failed waits for the clock.
+    // The rest is pushed; failed pushes wait for the clock.
     await until(async () => {
       await service.clock.advance(1_000)
       return (await calls.rows(agent)).every((row) => row.state === 'acknowledged')

@@ -1,4 +1,4 @@
-// When a push that failed is tried again: by the environment, by the agent, and not at all while the breaker is open.
+// When a failed push is retried: as the environment or the agent says, and not at all while the breaker is open.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ConfigError, readConfig } from '../../src/config.ts'
@@ -18,20 +18,20 @@ test('[POL-6] PUSH_RETRY_S takes 1 to 16 waits of 1 s to a day', () => {
     assert.throws(() => readConfig({ PUSH_RETRY_S: wrong }), ConfigError, wrong)
 })
 
-/** Lets a long time pass, with time for the pushes under way in between. */
+/** Lets a long time pass in steps, and waits for the pushes under way after each. */
 async function passQuickly(service: Service, ms: number, step = 30_000): Promise<void> {
   for (let passed = 0; passed < ms; passed += step) {
     await service.clock.jump(step)
-    // What became due is found before more time passes.
+    // Deliveries that became due are found before more time passes.
     await service.app.runOnce.push()
-    // And how they went is on disk: a lease that lapses before that is one attempt lost, the last one the delivery. What
-    // is written down wakes the next claim, so nothing is over before it was so several times in a row.
+    // Their outcomes are written too: a lease that lapses before that costs an attempt, and the last attempt the
+    // delivery. Writing an outcome wakes the next claim, so pushes are over only when idle several times in a row.
     let quiet = 0
     await until(async () => {
       const leased = await service.store.rows("select id from deliveries where state = 'leased' and due_at > ?", [
         service.clock.now(),
       ])
-      // The metrics are dear: they are asked for when the store has nothing to say.
+      // The metrics are expensive: they are read only when the store shows no lease.
       const isIdle =
         leased.length === 0 && /^sensorium_push_under_way 0$/m.test((await service.call('GET /metrics')).text)
       quiet = isIdle ? quiet + 1 : 0
@@ -111,11 +111,11 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[PUSH-15] an agent does not change between being read and being claimed for', async (t) => {
+    test('[PUSH-15] an agent does not change between being read and the claim for it', async (t) => {
       const { service, receiver, calls, tenant } = await start(t)
       const { store, secrets, clock } = service
       const agent = await calls.pushed(tenant, receiver.url)
-      // The first push makes the secret, which is not what is looked at here.
+      // The first push creates the secret, which is not tested here.
       await calls.publish(agent)
       await receiver.next()
       const mailbox = { tenantId: tenant.id, recipientId: agent.id }
@@ -136,7 +136,7 @@ onBothEngines((engine) => {
       assert.equal((await receiver.next()).path, '/inbox/moved')
     })
 
-    test('[POL-6] a schedule that is none is refused, and nothing is changed', async (t) => {
+    test('[POL-6] an invalid schedule is refused, and nothing is changed', async (t) => {
       const { service, tenant } = await start(t)
       const agent = await tenant.agent()
       for (const wrong of [[], [0], [86_401], [1.5], ['5'], 5, '5', {}, [null], Array(17).fill(1)]) {

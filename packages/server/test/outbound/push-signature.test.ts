@@ -1,4 +1,4 @@
-// How a push is signed: its secret, the signature of every attempt, and what a rotation does to it.
+// How a push is signed: its secret, the signature of every attempt, and rotation.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -106,7 +106,7 @@ onBothEngines((engine) => {
       verify(fresh, after)
       assert.throws(() => verify(old, after))
       assert.equal((after.headers['webhook-signature'] as string).split(' ').length, 1)
-      // A third within the day: all that are still valid sign.
+      // A third secret within the day: all secrets that are still valid sign.
       tenant.admin = await tenant.token(tenant.adminKey)
       const third = await secretOf(agent)
       const fourth = await secretOf(agent)

@@ -1,4 +1,4 @@
-// A service that pushes to an endpoint of the test, for the suites about pushes.
+// A service that pushes to an endpoint of the test, for the push suites.
 import { after, afterEach, before, beforeEach } from 'node:test'
 import type { Engine } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -7,11 +7,11 @@ import { outboundCalls, startReceiver, type Receiver } from './tools.ts'
 
 export interface PushSuite {
   service: Service
-  /** A new one for each test, and so is the receiver. */
+  /** Tenant and receiver are new for each test. */
   tenant: TestTenant
   receiver: Receiver
   calls: ReturnType<typeof outboundCalls>
-  /** Milliseconds by which the service's clock is set ahead; nobody who sleeps is woken. */
+  /** Milliseconds by which the service's clock is set ahead; sleepers are not woken by it. */
   shift: number
 }
 
@@ -30,7 +30,7 @@ export function pushSuite(engine: Engine): PushSuite {
     suite.receiver = await startReceiver()
   })
   afterEach(async () => {
-    // What a test leaves waiting must not be pushed in the next one.
+    // Deliveries that a test leaves waiting must not be pushed during the next one.
     await suite.receiver.stop()
     await suite.service.store.tx((tx) =>
       tx.run("update agents set delivery_mode = 'poll' where tenant_id = ?", [suite.tenant.id]),

@@ -1,4 +1,4 @@
-// Pushing: what goes out, and what each response does to the delivery.
+// Pushes: what is sent, and what each response does to the delivery.
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { Delivery } from '@sensorium/contract'
@@ -8,7 +8,7 @@ import type { Service, TestTenant } from '../support/service.ts'
 import { pushSuite, type PushSuite } from './push-suite.ts'
 import { startReceiver, until, type Receiver } from './tools.ts'
 
-/** How often it is looked for what has become due. */
+/** How often the service looks for deliveries that have become due. */
 const SWEEP_MS = 1_000
 
 onBothEngines((engine) => {
@@ -59,7 +59,7 @@ onBothEngines((engine) => {
     assert.equal(usage.body.days[0]!.acknowledgements, 4)
   })
 
-  test('[PUSH-1] [PUSH-9] only active push agents with an endpoint are pushed to; what waited goes out when they become so', async () => {
+  test('[PUSH-1] [PUSH-9] agents are pushed to once they are active, on push, and have an endpoint', async () => {
     const agent = await tenant.agent({ mode: 'push' })
     await calls.interest(agent)
     await calls.publish(agent)
@@ -75,7 +75,7 @@ onBothEngines((engine) => {
   })
 
   for (const status of [429, 503]) {
-    test(`[PUSH-8] ${status} delays the next try by its Retry-After, in seconds or as a date`, async () => {
+    test(`[PUSH-8] ${status} delays the next attempt by its Retry-After, in seconds or as a date`, async () => {
       const agent = await calls.pushed(tenant, receiver.url)
       for (const header of ['40', () => new Date(service.clock.now() + 40_000).toUTCString()]) {
         receiver.answer = () => ({ status, headers: { 'retry-after': typeof header === 'string' ? header : header() } })
@@ -87,7 +87,7 @@ onBothEngines((engine) => {
           String(row.due_at! - service.clock.now()),
         )
         assert.equal(row.last_error, `HTTP ${status}`)
-        // The whole endpoint was asked to be left alone: what arrives now waits as well, and uses up no attempt.
+        // The delay holds for the whole endpoint: a new delivery waits as well, and uses up no attempt.
         await calls.publish(agent)
         receiver.answer = () => 200
         const before = receiver.all.length
@@ -130,7 +130,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[POL-6] [PUSH-10] [PUSH-11] a failing push is tried again by the schedule, and dead-lettered with its status', async () => {
+  test('[POL-6] [PUSH-10] [PUSH-11] a failing push is retried on schedule, then dead-lettered', async () => {
     const agent = await calls.pushed(tenant, receiver.url)
     let tried = 0
     receiver.answer = () => {
@@ -169,7 +169,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.state(agent, 'waiting')).last_error, 'no response within 15 s')
   })
 
-  test('[DLV-4] [PUSH-9] an answer to a push from before a replay does not end the lease of who has it now', async () => {
+  test('[DLV-4] [PUSH-9] a late response to a push from before a replay does not end the current lease', async () => {
     const agent = await calls.pushed(tenant, receiver.url)
     let answer = (_status: number): void => {}
     const arrived = new Promise<void>((resolve) => {
@@ -227,7 +227,7 @@ onBothEngines((engine) => {
     await calls.state(agent, 'acknowledged')
   })
 
-  test('connections are kept, and one that the endpoint closed is no failed attempt', async () => {
+  test('connections are kept alive, and one that the endpoint closed is no failed attempt', async () => {
     const agent = await calls.pushed(tenant, receiver.url)
     for (let i = 0; i < 5; i++) {
       await calls.publish(agent)
@@ -237,7 +237,7 @@ onBothEngines((engine) => {
     assert.equal(receiver.connections(), 1)
   })
 
-  test('[POL-8] the breaker opens after failures in a row, lets nothing through, tries one a minute, and closes; it is seen in the queue and in metrics', async () => {
+  test('[POL-8] the breaker opens, tries one push a minute and closes, and queue and metrics show it', async () => {
     const agent = await calls.pushed(tenant, receiver.url)
     receiver.answer = () => 500
     const push = async (): Promise<Record<string, unknown>> => (await calls.queue(tenant, agent)).push
@@ -264,7 +264,7 @@ onBothEngines((engine) => {
     await calls.publish(agent)
     await service.clock.advance(59_000)
     assert.equal(receiver.all.length, OPENS_AFTER)
-    // Those that waited are due and stay where they are: no attempt is used up.
+    // Deliveries that waited are due but not tried: no attempt is used up.
     assert.equal((await calls.rows(agent)).filter((row) => row.attempts === 1).length, OPENS_AFTER)
     let probed = (): void => {}
     const probe = new Promise<void>((resolve) => (probed = resolve))
@@ -276,7 +276,7 @@ onBothEngines((engine) => {
     receiver.answer = () => 200
     await service.clock.advance(15_000)
     assert.equal((await push())['state'], 'open')
-    // The next probe is due a minute after the last, and what waits for its own time follows.
+    // The next probe is due a minute after the last, and waiting deliveries follow when they are due.
     await service.clock.advance(120_000)
     await until(async () => (await calls.rows(agent)).every((row) => row.state === 'acknowledged'))
     assert.deepEqual(

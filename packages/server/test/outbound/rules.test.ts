@@ -1,4 +1,4 @@
-// The pure parts: what an answer means, when the breaker opens, who gets a slot.
+// The pure rules: what a response means, when the breaker opens, which endpoint gets a slot.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { afterFailedPush } from '../../src/delivery/rules.ts'
@@ -37,7 +37,7 @@ test('[PUSH-8] Retry-After in both its forms, bounded', () => {
 
 const policy = { visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5, 60, 600, 3600] }
 
-test('[POL-6] [PUSH-10] [PUSH-11] waits follow the schedule, its last one repeats, and the last attempt ends in the dead letters', () => {
+test('[POL-6] [PUSH-10] [PUSH-11] waits follow the schedule, the last one repeats, the last attempt is final', () => {
   const wait = (attempts: number, random: number): number => {
     const next = afterFailedPush(
       { attempts, first_attempt_at: NOW, last_error: null },
@@ -69,7 +69,7 @@ test('[POL-6] [PUSH-10] [PUSH-11] waits follow the schedule, its last one repeat
   })
 })
 
-test('[POL-8] the breaker opens, tries one delivery a minute, and closes', () => {
+test('[POL-8] the breaker opens, lets one delivery through a minute, and closes', () => {
   let breaker: Breaker = closed
   for (let i = 1; i < OPENS_AFTER; i++) breaker = failed(breaker, NOW)
   assert.deepEqual([stateOf(breaker, NOW), allowance(breaker, NOW, 16)], ['closed', 16])
@@ -81,7 +81,7 @@ test('[POL-8] the breaker opens, tries one delivery a minute, and closes', () =>
   assert.deepEqual(succeeded(), closed)
 })
 
-test('slots: tenants and endpoints take turns, suspects and the new leave room, a tenant never has more than half', () => {
+test('slots: tenants and endpoints take turns, suspect and new endpoints leave room, a tenant has at most half', () => {
   const slots = makeSlots<string>(16)
   const all = (wanted = 1): string[] => {
     const granted: string[] = []

@@ -1,4 +1,4 @@
-// Which addresses a push may go to, and that the address which was checked is the one that is connected to.
+// Which addresses a push may go to, and that it connects to the same address that was checked.
 import assert from 'node:assert/strict'
 import dgram from 'node:dgram'
 import { once } from 'node:events'
@@ -98,12 +98,12 @@ const TAKEN = [
   '64:ff9b::808:808',
 ]
 
-test('[PUSH-13] addresses that are not of the public internet are told apart, in every form', () => {
+test('[PUSH-13] addresses outside the public internet are recognised in every form', () => {
   for (const address of REFUSED) assert.equal(isPublicAddress(address), false, address)
   for (const address of TAKEN) assert.equal(isPublicAddress(address), true, address)
 })
 
-/** A name server that answers each question for an IPv4 address with the next of these. */
+/** A name server that answers each query for an IPv4 address with the next of `answers`, then repeats the last. */
 async function nameServer(answers: string[]) {
   const socket = dgram.createSocket('udp4')
   let asked = 0
@@ -138,11 +138,11 @@ async function nameServer(answers: string[]) {
   return { server: `127.0.0.1:${socket.address().port}`, asked: () => asked, stop: () => socket.close() }
 }
 
-test('[PUSH-14] the connection goes to the address that was checked, whatever the name says next', async () => {
+test('[PUSH-14] the connection goes to the address that was checked, whatever the name resolves to next', async () => {
   const clock = fakeClock()
   const good = await startReceiver('127.0.0.2')
   const inside = await startReceiver('127.0.0.1', good.port)
-  // The one counts as public here, the other as inside.
+  // Here 127.0.0.2 counts as public and 127.0.0.1 as private.
   const allowed = (address: string): boolean => address === '127.0.0.2'
   const names = await nameServer(['127.0.0.2', '127.0.0.1'])
   const resolve = makeResolve(() => clock.now() + (shift += 60_000), [names.server])
@@ -151,7 +151,7 @@ test('[PUSH-14] the connection goes to the address that was checked, whatever th
   const url = `http://rebind.example:${good.port}/`
   assert.deepEqual(await post(url, {}, '{}'), { status: 204, retryAfter: undefined })
   assert.equal(names.asked(), 1)
-  // On the kept connection the name is not asked again; on a new one its new answer is refused.
+  // On the kept connection the name is not resolved again; on a new one the new address is refused.
   assert.deepEqual(await post(url, {}, '{}'), { status: 204, retryAfter: undefined })
   post.close()
   const anew = makePost(clock, safeAddress(resolve, allowed))
@@ -179,7 +179,7 @@ test('[PUSH-13] of several addresses of a name only the public ones are used', a
   assert.equal(single, '8.8.8.8')
 })
 
-test('[PUSH-13] literals in odd notations are what they mean', async () => {
+test('[PUSH-13] address literals in odd notations are read as the address they mean', async () => {
   const clock = fakeClock()
   const receiver = await startReceiver()
   const post = makePost(
@@ -208,12 +208,12 @@ test('[PUSH-13] literals in odd notations are what they mean', async () => {
 })
 
 onBothEngines((engine) => {
-  test('[PUSH-13] [POL-9] an endpoint inside is refused unless PUSH_ALLOW_PRIVATE is on, with a reason that says so', async () => {
+  test('[PUSH-13] [POL-9] a private endpoint is refused and told why, unless PUSH_ALLOW_PRIVATE is on', async () => {
     const receiver = await startReceiver()
     const service = await startService(engine, { MAX_ATTEMPTS: '1' })
     const calls = outboundCalls(service)
     const tenant = await service.tenant()
-    // A name that leads inside and one that leads nowhere are told apart by nothing.
+    // The error does not tell a name with a private address from a name that does not exist.
     for (const host of ['127.0.0.1', 'localhost', '[::1]', 'no-such-name.invalid']) {
       const agent = await calls.pushed(tenant, `http://${host}:${receiver.port}/`)
       await calls.publish(agent)

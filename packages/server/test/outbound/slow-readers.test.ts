@@ -1,4 +1,4 @@
-// Readers of streams that take nothing: what they hold is bounded, and others go on.
+// Stream readers that do not read: what is buffered for them is bounded, and other streams go on.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeMetrics } from '../../src/http/metrics.ts'
@@ -24,7 +24,7 @@ onBothEngines((engine) => {
     await service.stop()
   })
 
-  /** Its far end takes nothing until it is told to. */
+  /** Opens a stream whose reader reads nothing until the test says so. */
   function open(agent: TestAgent, written: string[]): OpenedStream {
     const sink = {
       write: (text: string) => {
@@ -37,7 +37,7 @@ onBothEngines((engine) => {
     return parts.streams.open({ tenantId: tenant.id, recipientId: agent.id }, agent.token, 1, sink)
   }
 
-  test('[LOAD-5] of long deliveries an agent has four that its readers have not taken, and its tenant sixteen', async () => {
+  test('[LOAD-5] at most four long deliveries of an agent are unread by its readers, sixteen of a tenant', async () => {
     const calls = outboundCalls(service)
     const agents = await Promise.all(Array.from({ length: 5 }, () => tenant.agent()))
     for (const agent of agents) await calls.interest(agent)
@@ -48,16 +48,16 @@ onBothEngines((engine) => {
     await until(async () => written.length === 4)
     const opened = agents.slice(1).flatMap((agent) => Array.from({ length: 6 }, () => open(agent, written)))
     await until(async () => written.length === 16)
-    // Whoever could have written more by now would have.
+    // By now any stream that may write more would have done so.
     for (let turns = 0; turns < 200; turns++) await new Promise(setImmediate)
     assert.equal(written.length, 16)
 
-    // One that is taken makes room for one, and so does a reader that goes.
+    // A delivery that is read makes room for another, and so does a reader that disconnects.
     for (const stream of ofFirst) stream.drained()
     await until(async () => written.length >= 18)
     for (const stream of ofFirst) stream.gone()
     await until(async () => written.length >= 20)
-    // Who takes nothing for ten seconds keeps nobody else waiting for longer.
+    // A reader that has read nothing for ten seconds no longer keeps others waiting.
     const before = written.length
     await service.clock.advance(10_000)
     await until(async () => written.length > before)

@@ -1,4 +1,4 @@
-// A stream holds leases, and others end them or ask about them meanwhile.
+// A stream holds leases that other requests end or change meanwhile.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { giveBack } from '../../src/delivery/settle.ts'
@@ -32,7 +32,7 @@ onBothEngines((engine) => {
       return makeParts({ config, store, secrets, clock, log: makeLogger('silent'), metrics: makeMetrics() })
     }
 
-    /** A stream of at most two, and what it has written. */
+    /** Opens a stream with at most two deliveries in flight, and collects what it writes. */
     function open(parts: Parts) {
       const written: string[] = []
       const sink = { write: (text: string) => written.push(text) > 0, end: () => {}, destroy: () => {} }
@@ -41,7 +41,7 @@ onBothEngines((engine) => {
 
     const stands = async () => (await calls.rows(agent)).map(({ state, attempts }) => [state, attempts])
 
-    test('[RACE-3] a stream forgets nothing that it claims while it looks how its leases stand', async () => {
+    test('[RACE-3] a stream keeps track of deliveries that it claims while it checks its leases', async () => {
       const { store } = service
       const [asked, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const parts = partsOn({
@@ -73,13 +73,13 @@ onBothEngines((engine) => {
       assert.deepEqual(await stands(), [...both, ['ready', 0]], 'both go back, and a third one was never taken')
     })
 
-    test('[RACE-3] a stream that claims again what was given back holds the new lease', async () => {
+    test('[RACE-3] a stream that claims a delivery again after it was given back holds the new lease', async () => {
       const parts = partsOn(service.store)
       await calls.publish(agent)
       const { written, stream } = open(parts)
       await until(async () => written.length === 1)
       const [delivery] = await calls.rows(agent)
-      // Given back, on disk, and not heard of here yet.
+      // The delivery is given back in the store, but the stream is not notified yet.
       const effects: (() => void)[] = []
       await service.store.tx((tx) =>
         giveBack(

@@ -31,7 +31,7 @@ onBothEngines((engine) => {
     await reader.ended
   }
 
-  test('[SSE-1] deliveries come as events with their id and the Delivery, old and new ones, highest priority first', async () => {
+  test('[SSE-1] deliveries, old and new, come as events with id and Delivery, highest priority first', async () => {
     const before = await calls.publish(agent, 'com.example.a', { text: 'line\nbreak' })
     const reader = await open()
     assert.equal(reader.status, 200)
@@ -113,7 +113,7 @@ onBothEngines((engine) => {
     await closed(reader)
   })
 
-  test('[SSE-3] the default is 50, and what is out of range is refused', async () => {
+  test('[SSE-3] max_in_flight is 50 by default, and refused when out of range', async () => {
     const batch = Array.from({ length: 60 }, (_, i) => ({ specversion: '1.0', type: 't', source: '/s', id: `b${i}` }))
     await service.call('POST /v1/events', {
       token: agent.token,
@@ -159,7 +159,7 @@ onBothEngines((engine) => {
     await closed(reader)
   })
 
-  test('[SSE-4] closing a stream frees its leases at once; the next hand-out is the next attempt, and after the last it is dead', async () => {
+  test('[SSE-4] closing a stream frees its leases at once: the next attempt follows, or a dead letter', async () => {
     await calls.publish(agent)
     for (let attempt = 1; attempt <= 5; attempt++) {
       const reader = await open()
@@ -172,7 +172,7 @@ onBothEngines((engine) => {
     assert.match(row!.dlq_reason!, /^Not acknowledged after 5 attempts/)
   })
 
-  test('[SSE-4] what one stream gives back another takes', async () => {
+  test('[SSE-4] a delivery that one stream gives back goes to another', async () => {
     await calls.publish(agent)
     const readers = [await open(), await open()]
     const firsts = readers.map((reader) => reader.next())
@@ -182,7 +182,7 @@ onBothEngines((engine) => {
     await closed(readers[1 - holder]!)
   })
 
-  test('[SSE-5] any agent and the org-admin may open one; it needs the scope and a token', async () => {
+  test('[SSE-5] any agent and the org-admin may open a stream; it needs the scope and a token', async () => {
     for (const mode of ['poll', 'push', 'sse']) {
       const any = await tenant.agent({ mode, scopes: ['send', 'receive', 'interests:write'] })
       await calls.interest(any)
@@ -233,7 +233,7 @@ onBothEngines((engine) => {
     await reader.ended
   })
 
-  test('a reader that does not read is handed no more than fits, and loses its stream when it stays stuck', async () => {
+  test('a reader that does not read gets no more than fits, and its stream ends when it stays stuck', async () => {
     const { hostname, port } = new URL(service.url)
     const socket = net.connect(Number(port), hostname)
     await once(socket, 'connect')
@@ -265,12 +265,12 @@ onBothEngines((engine) => {
   test('streams do not count as requests in hand', async () => {
     const reader = await open()
     const metrics = (await service.call('GET /metrics')).text
-    assert.match(metrics, /^sensorium_http_in_flight 1$/m) // the look itself
+    assert.match(metrics, /^sensorium_http_in_flight 1$/m) // this request itself
     assert.match(metrics, /^sensorium_streams [1-9]/m)
     await closed(reader)
   })
 
-  test('a shutdown ends streams with a hint when to come back, and gives their leases back', async () => {
+  test('a shutdown ends streams with a hint when to reconnect, and gives their leases back', async () => {
     const own = await startService(engine)
     const there = outboundCalls(own)
     const home = await own.tenant()

@@ -1,4 +1,4 @@
-// The far ends of the outbound tests: endpoints that answer as told, and readers of streams.
+// The remote ends of the outbound tests: endpoints that answer as told, and readers of streams.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http'
@@ -7,12 +7,12 @@ import type { Delivery } from '@sensorium/contract'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Service, TestAgent, TestTenant } from '../support/service.ts'
 
-/** A line of things that come in; whoever asks for the next one waits for it. */
 interface QueueHealth {
   pending: number
   push: Record<string, unknown>
 }
 
+/** A queue of incoming items; `next` waits for the next one. */
 export function makeLine<T>() {
   const items: T[] = []
   const waiting: ((item: T) => void)[] = []
@@ -48,7 +48,7 @@ export interface Receiver {
   /** How every request is answered from now on: a status, more than that, or not at all. */
   answer: (received: Received, response: ServerResponse) => Told | number | null | Promise<Told | number | null>
   next(): Promise<Received>
-  /** Everything that ever came. */
+  /** Every request received so far. */
   all: Received[]
   connections(): number
   stop(): Promise<void>
@@ -172,18 +172,18 @@ export async function openReader(
   }
 }
 
-/** Looks again and again until it holds: for what nobody announces. */
+/** Polls until the condition holds, for changes that nothing announces. */
 export async function until<T>(
   look: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   what = 'it',
 ): Promise<T> {
-  // For what never happens: a busy machine may take a minute for what takes a second elsewhere.
+  // The limit is generous: a busy machine may take a minute for what takes a second elsewhere.
   const limit = Date.now() + 150_000
   for (let looks = 0; ; looks++) {
     const found = await look()
     if (found) return found
     if (Date.now() > limit) throw new Error(`${what} did not happen within 150 s`)
-    // What takes longer than a few turns waits for a disk or another process, which need the processor more.
+    // After a few turns the condition waits for a disk or another process, which need the processor more.
     await (looks < 20 ? new Promise(setImmediate) : systemClock.sleep(5))
   }
 }
@@ -203,7 +203,7 @@ export function outboundCalls(service: Service) {
       const reply = await call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body })
       assert.equal(reply.status, 200, reply.text)
     },
-    /** An agent that is pushed to there and interested in everything of its own type. */
+    /** Makes an agent that is pushed to `endpoint`, with an interest in events of `type`. */
     async pushed(tenant: TestTenant, endpoint: string, type = '*'): Promise<TestAgent> {
       const agent = await tenant.agent({ mode: 'push' })
       await this.interest(agent, type)
@@ -254,7 +254,7 @@ export function outboundCalls(service: Service) {
         [agent.id, agent.id],
       )
     },
-    /** The first delivery of the agent, once it is in that state. */
+    /** Resolves with the first delivery of the agent that reaches the wanted state. */
     state(agent: { id: string }, wanted: string) {
       return until(async () => (await this.rows(agent)).find((row) => row.state === wanted), `a delivery ${wanted}`)
     },

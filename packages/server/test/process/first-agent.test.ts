@@ -1,4 +1,4 @@
-// The agents that the documentation shows, started twice as they are written.
+// The agents in the documentation, run twice exactly as written.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ const ADMIN_KEY = `ak_live_${'a'.repeat(32)}`
 const piecesOf = (page: string): string[] =>
   [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, piece]) => piece!)
 
-/** A service, and a folder whose programs find the client. */
+/** Starts a service, and makes a folder in which programs can import the client. */
 async function startWithFolder(t: TestContext) {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
@@ -43,7 +43,7 @@ async function startWithFolder(t: TestContext) {
   }
 }
 
-test('[DOC-17] the first agent of the guide runs as it is written, and remembers when it is started again', async (t) => {
+test('[DOC-17] the first agent of the guide runs as written, and remembers when started again', async (t) => {
   const pieces = piecesOf('docs/first-agent.md')
   assert.ok(pieces.length >= 4)
   const { write, start } = await startWithFolder(t)
@@ -60,7 +60,7 @@ test('[DOC-17] the first agent of the guide runs as it is written, and remembers
 })
 
 for (const page of ['README.md', 'packages/sdk/README.md'])
-  test(`[DOC-17] the agent of ${page} runs as it is written, and again`, async (t) => {
+  test(`[DOC-17] the agent of ${page} runs as written, twice`, async (t) => {
     const { url, write, start } = await startWithFolder(t)
     write(piecesOf(page)[0]!)
     const admin = createClient({ url, apiKey: ADMIN_KEY })
@@ -81,7 +81,7 @@ for (const page of ['README.md', 'packages/sdk/README.md'])
     for (const run of ['first', 'second']) {
       const agent = start({ SENSORIUM_KEY })
       const ended = once(agent, 'exit')
-      // It may have begun or not: the event waits in its mailbox once the interest is there.
+      // Whether the agent has begun or not, the event waits in its mailbox once the interest exists.
       while ((await admin.interests.list(agents['agent']!.id)).interests.length === 0)
         assert.equal(agent.exitCode, null, 'it goes on')
       await admin.publish({ type: 'com.plant.pump.measured', source: '/p', data: { pump: 7, celsius: 93 } })

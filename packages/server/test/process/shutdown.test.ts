@@ -1,4 +1,4 @@
-// SIGTERM: what was taken is finished, what comes is refused, and then it is over.
+// SIGTERM: requests in hand are finished, new ones are refused, and then the process ends.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ async function tokenFor(service: RunningProcess): Promise<string> {
 
 const AGENT = JSON.stringify({ name: 'Late', delivery_mode: 'poll', client_type: 'other' })
 
-/** A request of which the service has taken the head (it says 100) and waits for the body. */
+/** A request whose head the service has accepted (it answered 100), so that it waits for the body. */
 async function halfRequest(service: RunningProcess, token: string) {
   const connection = await rawConnection(service.url)
   connection.write(
@@ -40,7 +40,7 @@ async function halfRequest(service: RunningProcess, token: string) {
   return connection
 }
 
-test('[HTTP-28] [NODE-6] a request in flight is finished; new ones are answered 503 with Retry-After, on kept connections and new ones', async () => {
+test('[HTTP-28] [NODE-6] a request in flight is finished; new ones are 503 with Retry-After', async () => {
   const service = await startProcess(env)
   const token = await tokenFor(service)
   const kept = await rawConnection(service.url)
@@ -80,12 +80,12 @@ test('[HTTP-28] [NODE-6] a request in flight is finished; new ones are answered 
   await again.stop()
 })
 
-test('[HTTP-28] who waits in a long poll is answered at once, with what there is', async () => {
+test('[HTTP-28] a waiting long poll is answered at once', async () => {
   const service = await startProcess(env)
   const token = await tokenFor(service)
   const poll = await rawConnection(service.url)
   poll.write(`GET /v1/delivery/poll?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
-  // The poll is in hand when the metrics count it beside their own request.
+  // The poll is in hand once the metrics count it besides their own request.
   for (;;) {
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     if (/^sensorium_http_in_flight 2$/m.test(metrics)) break
@@ -98,7 +98,7 @@ test('[HTTP-28] who waits in a long poll is answered at once, with what there is
   assert.doesNotMatch(service.output(), /hanging up/, 'it was answered before anybody lost patience')
 })
 
-test('[HTTP-28] idle connections do not hold it, and SIGINT does the same as SIGTERM', async () => {
+test('[HTTP-28] idle connections do not delay the end, and SIGINT does the same as SIGTERM', async () => {
   const service = await startProcess(env)
   const idle = await rawConnection(service.url)
   idle.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -111,7 +111,7 @@ test('[HTTP-28] idle connections do not hold it, and SIGINT does the same as SIG
   await silent.closed
 })
 
-test('[HTTP-28] asked twice it ends at once', async () => {
+test('[HTTP-28] a second signal ends the process at once', async () => {
   const service = await startProcess(env)
   const inFlight = await halfRequest(service, await tokenFor(service))
   service.kill('SIGINT')
@@ -121,7 +121,7 @@ test('[HTTP-28] asked twice it ends at once', async () => {
   await inFlight.closed
 })
 
-test('[HTTP-28] clients that hang up before their answer are not counted for ever', async () => {
+test('[HTTP-28] clients that disconnect before their response are not counted for ever', async () => {
   const service = await startProcess(env)
   const token = await tokenFor(service)
   const hangUps = await Promise.all([
@@ -142,7 +142,7 @@ test('[HTTP-28] clients that hang up before their answer are not counted for eve
   assert.doesNotMatch(stdout, /unexpected failure/, 'and it is no error of ours')
 })
 
-test('[STO-1] killed in the middle of a burst, it has everything that it answered for', async () => {
+test('[STO-1] a process killed in the middle of a burst has kept everything that it confirmed', async () => {
   const service = await startProcess(env)
   const token = await tokenFor(service)
   const accepted: string[] = []
@@ -160,7 +160,7 @@ test('[STO-1] killed in the middle of a burst, it has everything that it answere
         service.kill('SIGKILL')
       }
     } catch {
-      // killed before the answer: no promise was made
+      // killed before the response: nothing was confirmed
     }
   }
   await Promise.all(
@@ -181,7 +181,7 @@ for (const line of [
   ['npm', 'start'],
   ['npx', 'sensorium', 'start'],
 ])
-  test(`[HTTP-28] whoever ends ${line.join(' ')} ends the service, whatever shell stands between the two`, async (t) => {
+  test(`[HTTP-28] ending ${line.join(' ')} ends the service, whatever shell is between them`, async (t) => {
     const { env: own, drop: forget } = await sqlite.fresh()
     t.after(forget)
     const [program, ...args] = line
@@ -197,7 +197,7 @@ for (const line of [
     }
     started.stdout.resume()
     started.kill('SIGTERM')
-    // Its output is closed when nobody is left who could write to it.
+    // The output is closed when no process is left that could write to it.
     await once(started, 'close')
     const again = await startProcess(own)
     assert.equal((await again.stop()).code, 0, 'the store is free for the next one')

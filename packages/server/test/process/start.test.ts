@@ -1,4 +1,4 @@
-// The first start and the ones after it, as a person sees them.
+// The first start and later ones, as a person sees them.
 import assert from 'node:assert/strict'
 import { mkdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -8,7 +8,7 @@ import { postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
 import { bash, refusedStart, sensorium, startProcess } from '../support/process.ts'
 
 const KEY = /ak_live_[A-Za-z0-9]{32}/g
-/** What stands under "Publish an event:", to be pasted into a terminal. */
+/** The command printed under "Publish an event:", to be pasted into a terminal. */
 const pasted = (output: string): string => /Publish an event:\n\n([^]*?\n)\n/.exec(output)![1]!
 
 test('[CFG-8] the first start prints the org-admin key once and a curl that works as pasted; the second prints none', async (t) => {
@@ -43,7 +43,7 @@ test('[CFG-8] the first start prints the org-admin key once and a curl that work
   assert.ok(printed[1])
 })
 
-test('[CFG-3] the secret made for an embedded store lies in DATA_DIR with mode 0600, is reused, and ends what tokens mean without it', async (t) => {
+test('[CFG-3] the secret of an embedded store is in DATA_DIR, mode 0600, reused, and needed by tokens', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const data = { DATA_DIR: path.join(env['DATA_DIR']!, 'new') }
@@ -71,7 +71,7 @@ test('[CFG-3] the secret made for an embedded store lies in DATA_DIR with mode 0
   assert.equal(answer.status, 200, 'a token of before the restart is still one')
 })
 
-test('[CFG-7] BOOTSTRAP_TENANT and BOOTSTRAP_ADMIN_KEY are taken, and the given key is not printed', async (t) => {
+test('[CFG-7] BOOTSTRAP_TENANT and BOOTSTRAP_ADMIN_KEY are used, and the given key is not printed', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const given = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
@@ -88,7 +88,7 @@ test('[CFG-7] BOOTSTRAP_TENANT and BOOTSTRAP_ADMIN_KEY are taken, and the given 
   )
 })
 
-test('[CFG-1] everything that is wrong is told at once, each by its variable, with exit code 1 and before anything is made', async (t) => {
+test('[CFG-1] all wrong variables are reported at once, with exit code 1, before anything is created', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const wrong = {
@@ -131,7 +131,7 @@ test('[CFG-3] PostgreSQL without SENSORIUM_SECRET is refused', async () => {
   assert.match(stderr, /SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL/)
 })
 
-test('[CFG-2] a port that is taken is told in a sentence', async (t) => {
+test('[CFG-2] a port that is in use is reported in a sentence', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const taken = createServer()
@@ -143,7 +143,7 @@ test('[CFG-2] a port that is taken is told in a sentence', async (t) => {
   assert.match(stderr, new RegExp(`^Sensorium did not start: .*EADDRINUSE.*${port}`))
 })
 
-test('[CFG-2] a DATA_DIR that cannot be is told in a sentence, not in a stack', async (t) => {
+test('[CFG-2] an impossible DATA_DIR is reported in a sentence, not with a stack trace', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   mkdirSync(path.join(env['DATA_DIR']!, 'sensorium.db'))
@@ -161,7 +161,7 @@ test('[CFG-2] PUBLIC_URL is the address that is shown', async (t) => {
   assert.equal(service.url, 'https://sensorium.example.com')
 })
 
-test('[CFG-8] two nodes that start together on an empty database make one tenant and print one key', {
+test('[CFG-8] two nodes that start together on an empty database create one tenant and print one key', {
   skip: !POSTGRES_URL && 'PostgreSQL is missing',
 }, async (t) => {
   const { env, drop } = await postgres.fresh()

@@ -1,12 +1,12 @@
-// What would end the process ends a connection at most. In a process of its own: a test runner hears of what nobody
-// caught, too.
+// Errors that could end the process end at most a connection. In a separate process, because the test runner would
+// catch uncaught errors too.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { startProcess } from '../support/process.ts'
 import { rawConnection } from '../support/raw-http.ts'
 
-test('[HTTP-3] a broken body behind a GET is refused, and what was being made for it is dropped', async (t) => {
+test('[HTTP-3] a broken body behind a GET is refused, and its response is dropped', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const service = await startProcess(env)

@@ -1,5 +1,5 @@
-// The official builds of the embedding runtime report to their maker unless they are told not to. Reporting begins with
-// an identifier in the user's cache folder, so a home that stays empty is the proof that it never began.
+// The official builds of the embedding runtime report to their vendor unless told not to. Reporting begins with an
+// identifier in the user's cache folder, so a home that stays empty proves that it never began.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
@@ -9,14 +9,14 @@ import { createClient } from '@sensorium/client'
 import { sqlite } from '../support/engines.ts'
 import { startProcess } from '../support/process.ts'
 
-test('[PKG-8] embedding a memory leaves no trace outside of DATA_DIR: the runtime does not report', async (t) => {
+test('[PKG-8] embedding a memory leaves no trace outside DATA_DIR: the runtime does not report', async (t) => {
   const { env, drop } = await sqlite.fresh()
   const home = mkdtempSync(path.join(os.tmpdir(), 'sensorium-home-'))
   t.after(() => {
     rmSync(home, { recursive: true, force: true })
     drop()
   })
-  // A build machine is recognised by the runtime and spared; the test must not be. `startProcess` passes no such hint.
+  // The runtime recognises build machines and does not report there, so `startProcess` passes no such hint.
   const service = await startProcess({
     ...env,
     HOME: home,

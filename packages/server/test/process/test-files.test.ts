@@ -1,5 +1,5 @@
-// How a process of test files tells of those that fail (scripts/test/lane.ts): each of these does something wrong, or
-// looks as if it did, and the ones after it run in the same process.
+// How a process that runs test files reports failures (scripts/test/lane.ts): each of these files does something wrong,
+// or looks as if it did, and the files after it run in the same process.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 
-/** In the order in which they run. */
+/** The files, in the order in which they run. */
 const FILES = {
   'good.test.ts': `
     const done: string[] = []
@@ -83,7 +83,7 @@ const FILES = {
   `,
 }
 
-/** The runner has to wait until it is sure of these. */
+/** Files for which the runner has to wait until it is sure of the failure. */
 const THAT_LEAVE = {
   'replaces.test.ts': `
     test('passes', () => { Object.assign(globalThis, { fetch: () => {} }); process.env['LEFT'] = 'here' })
@@ -112,7 +112,7 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 `
 
-/** What the runner does with a lane, of the files given: another one begins where one broke down. */
+/** Runs the given files in a lane, as the runner does: after one that broke down another lane begins. */
 const RUNNER = `
 import { runLane } from '${path.join(ROOT, 'scripts/test/run-lane.ts')}'
 const [patienceMs, ...waiting] = process.argv.slice(2)
@@ -146,7 +146,7 @@ async function runAll(runner: string, texts: Record<string, string>, patienceMs:
     writeFileSync(file, HEAD + text)
     return path.relative(ROOT, file)
   })
-  // With the variable it would take itself for a file of this run.
+  // With this variable it would consider itself a file of this run.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { stdout } = await promisify(execFile)(process.execPath, [runner, String(patienceMs), ...files], { env })
   for (const line of stdout.trimEnd().split('\n')) {
@@ -166,21 +166,21 @@ after(() => rmSync(folder, { recursive: true }))
 
 const PASSED = ['passes']
 
-/** What a file is told to have failed by, each with a part of its text. */
+/** The reported failures of a file by name, each with a part of its text. */
 function failed(file: string): Record<string, string> {
   const { failures } = told.get(file)!
   return Object.fromEntries(failures.map(({ name, text }) => [name, /^(?:Error: )?(.*)/.exec(text)![1]!]))
 }
 
 describe('a file', () => {
-  test('is told of by every test that passed, with the hooks run in their order', () => {
+  test('is reported with every test that passed, and its hooks run in order', () => {
     const { passed, failures, skipped } = told.get('good.test.ts')!
     assert.deepEqual(failures, [])
     assert.deepEqual(passed, ['with hooks > one', 'with hooks > two', 'suite > inner > innermost'])
     assert.deepEqual(skipped, ['for a reason'])
   })
 
-  test('fails by the name of each test that failed, with the line of the test', () => {
+  test('fails with the name and line of each test that failed', () => {
     assert.deepEqual(told.get('fails.test.ts')!.passed, PASSED)
     assert.deepEqual(failed('fails.test.ts'), {
       throws: 'thrown',
@@ -191,7 +191,7 @@ describe('a file', () => {
     assert.match(told.get('fails.test.ts')!.failures[0]!.where, /fails\.test\.ts:\d+$/)
   })
 
-  test('fails by a hook that failed', () => {
+  test('fails when a hook fails', () => {
     assert.equal(failed('fails-before.test.ts')['suite'], 'not ready')
     assert.deepEqual(told.get('fails-before.test.ts')!.passed, [])
     assert.deepEqual(Object.values(failed('fails-after.test.ts')), ['not closed'])
@@ -204,7 +204,7 @@ describe('a file', () => {
     assert.match(told.get('awaits.test.ts')!.failures[0]!.text, /cannot be used on an ES?M? graph with top-level await/)
   })
 
-  test('fails by an error that nobody caught, beside its tests or after them', () => {
+  test('fails on an uncaught error, during its tests or after them', () => {
     for (const [file, text] of [
       ['rejects-beside.test.ts', 'nobody waited'],
       ['rejects-late.test.ts', 'too late'],
@@ -226,7 +226,7 @@ describe('a file', () => {
     assert.deepEqual(told.get('also-good.test.ts')!.passed, PASSED)
   })
 
-  test('fails when it ends the process, or waits for what an error keeps from coming; the next one runs', () => {
+  test('fails when it ends the process, or waits for something that never comes; the next one runs', () => {
     assert.deepEqual(failed('hangs.test.ts'), { 'the test process': 'it ended before its tests did' })
     assert.match(told.get('hangs.test.ts')!.output, /what it waits for/)
     assert.deepEqual(failed('exits.test.ts'), { 'the test process': 'it ended with exit code 7' })

@@ -1,5 +1,4 @@
-// The README's tour and the guides, pasted: every `bash` block in them, in order, in one shell, against a fresh
-// service.
+// The README's tour and the guides as pasted: every `bash` block in them, in order, in one shell, on a new service.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -25,15 +24,15 @@ const blocksOf = (page: string): string[] =>
 test('[DOC-9] the tour and the guides work as pasted', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
-  // Receivers of the examples listen on this machine.
+  // The receivers in the examples listen on this machine.
   const service = await startProcess({ ...env, PUSH_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'warn' })
   t.after(() => service.stop())
 
-  // The tour a second time at the end: whoever pastes it again meets nothing of the first run.
+  // The tour runs a second time at the end, because it must also work when it is pasted again.
   const blocks = [...PAGES, 'README.md'].flatMap((page) =>
     blocksOf(page).map((block, i) => `echo; echo '### ${page}, block ${i + 1}'\n${block}`),
   )
-  // What npx would find, without a second of npm around each command.
+  // Runs what npx would find, without a second of npm for each command.
   const npx = `npx() { '${ROOT}/node_modules/.bin/'"$1" "\${@:2}"; }`
   const script = ['set -euo pipefail', `cd '${ROOT}'`, npx, ...blocks].join('\n').replaceAll(ADDRESS, service.url)
   const { code, stdout, stderr } = await bash(script, { ...env, HOME: process.env['HOME'] ?? ROOT })

@@ -162,7 +162,7 @@ test('[EVT-FILTER] an event without data, or with data that is no object, has no
   }
 })
 
-test('[EVT-FILTER] fields named like inherited ones are found where they were sent', () => {
+test('[EVT-FILTER] fields named like inherited ones are found only if they were sent', () => {
   const data: unknown = JSON.parse('{"__proto__": 1, "constructor": 2, "length": 3, "map": 4, "value": 5, "nanos": 6}')
   const filter = compileFilter(
     'data.__proto__ == 1 && constructor == 2 && length == 3 && map == 4 && value == 5 && nanos == 6 && ' +
@@ -171,7 +171,7 @@ test('[EVT-FILTER] fields named like inherited ones are found where they were se
   assert.deepEqual(filter.evaluate({ data }), { result: 'match' })
 })
 
-test('[EVT-FILTER] one filter serves many events, and keeps nothing of the last one', () => {
+test('[EVT-FILTER] one filter serves many events, and keeps no state between them', () => {
   const filter = compileFilter('items.exists(i, i.qty > limit)')
   assert.equal(filter.test({ data: { items: [{ qty: 3 }], limit: 2 } }), true)
   assert.equal(filter.test({ data: { items: [{ qty: 3 }], limit: 5 } }), false)
@@ -180,7 +180,7 @@ test('[EVT-FILTER] one filter serves many events, and keeps nothing of the last 
   assert.equal(filter.test({ data: { items: [{ qty: 3 }], limit: 2 } }), true)
 })
 
-test('[EVT-FILTER] the two forms of a name say the same', () => {
+test('[EVT-FILTER] the two forms of a name are equivalent', () => {
   for (const data of [{ amount: 5 }, { amount: 500 }, { amount: 'x' }, {}, null, []]) {
     const bare = compileFilter('amount > 100').evaluate({ data })
     const full = compileFilter('data.amount > 100').evaluate({ data })

@@ -54,7 +54,7 @@ for (const [pattern, matching, other] of table) {
   })
 }
 
-test('[EVT-GLOB] what an index needs: the literal ends, and the type itself where nothing is special', () => {
+test('[EVT-GLOB] a glob exposes its literal ends for the index, and the type itself if nothing is special', () => {
   const cases: readonly [pattern: string, prefix: string, suffix: string, exact: string | null][] = [
     ['order.created', 'order.created', 'order.created', 'order.created'],
     ['a\\*b', 'a*b', 'a*b', 'a*b'],
@@ -74,7 +74,7 @@ test('[EVT-GLOB] what an index needs: the literal ends, and the type itself wher
   }
 })
 
-/** The rules once more, written for obviousness: tries everything, and so is exponential. */
+/** The rules once more in the most obvious form, which tries everything and is exponential. */
 function naive(pattern: string, type: string): boolean {
   const p = [...pattern]
   const t = [...type]
@@ -126,7 +126,7 @@ const patterns = fc.array(fc.constantFrom('a', 'b', 'c', '.', '*', '?', '[', ']'
 })
 const types = fc.array(fc.constantFrom('a', 'b', 'c', '.', '[', ']', '!', '-', '\\', '*', '😀'), { maxLength: 12 })
 
-test('[EVT-GLOB] agrees with a matcher that simply tries everything', () => {
+test('[EVT-GLOB] agrees with a matcher that tries everything', () => {
   fc.assert(
     fc.property(patterns, types, (p, t) => {
       const [pattern, type] = [p.join(''), t.join('')]
@@ -183,7 +183,7 @@ const hostile: readonly [pattern: string, type: string][] = [
   ['['.repeat(255), '['.repeat(254)],
 ]
 
-/** Milliseconds of CPU, the least of five: other programs of the machine take none of it away. */
+/** Milliseconds of CPU, the least of five runs, so that other programs on the machine do not matter. */
 function cpuOf(work: () => void): number {
   let least = Infinity
   for (let i = 0; i < 5; i++) {
@@ -205,7 +205,7 @@ for (const [pattern, type] of hostile) {
   })
 }
 
-test('[EVT-GLOB] work grows with the length of the type, not faster', () => {
+test('[EVT-GLOB] work grows no faster than the length of the type', () => {
   for (const pattern of [`*${'a'.repeat(100)}b*`, `*${'[ab]'.repeat(100)}c*`, '*a*a*a*a*a*b']) {
     const glob = compileGlob(pattern)
     const [long, short] = ['a'.repeat(1_000_000), 'a'.repeat(50_000)]
@@ -213,7 +213,7 @@ test('[EVT-GLOB] work grows with the length of the type, not faster', () => {
     const often = cpuOf(() => {
       for (let i = 0; i < 20; i++) glob.matches(short)
     })
-    // As many characters both times; a quadratic search would take 20 times as long for those of one type.
+    // The same number of characters both times; a quadratic search would take 20 times as long for the one long type.
     assert.ok(once < 6 * Math.max(often, 1), `${pattern.slice(0, 10)}… takes ${once / often} times as long`)
   }
 })

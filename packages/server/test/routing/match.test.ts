@@ -1,4 +1,4 @@
-// One event has one budget, whatever the filters are that it meets, and compiled filters have one room.
+// An event has one budget for all filters that it meets, and compiled filters share a bounded cache.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeFilters } from '../../src/routing/filters.ts'
@@ -30,9 +30,9 @@ function tableOf(filters: readonly (string | null)[]): RoutingTable {
   return table
 }
 
-test('[RTE-5] filters of one event share a budget, and the costliest of them are left out and counted', () => {
+test('[RTE-5] filters of one event share a budget, and the costliest are left out and counted', () => {
   const honest = Array.from({ length: 50 }, (_, i) => `data.n > ${-1 - i}`)
-  // The honest ones come last, where they would be starved.
+  // The cheap filters come last, where they would be starved.
   const table = tableOf([...Array.from({ length: 400 }, (_, i) => costly(i)), ...honest, null])
   let cut = 0
   const tools = { filters: makeFilters(), overBudget: () => void cut++ }
@@ -41,16 +41,16 @@ test('[RTE-5] filters of one event share a budget, and the costliest of them are
     const { matches, steps } = matchAtOnce(table, { type: 'a.b', data: { n: 1, list: LIST } }, tools)
     for (let i = 400; i < 451; i++) assert.ok(matches.has(`agt_${i}`), `the cheap filter ${i} was starved`)
     assert.ok(cut > 0 && cut < 400, String(cut))
-    // Of each filter a little is free, and compiling them comes on top the first time.
+    // Each filter has a small free allowance, and in the first round compiling is added.
     assert.ok(round === 0 || steps < EVENT_STEPS + 451 * 300, String(steps))
   }
-  // Another event is not costly: nothing is left out.
+  // Another event is cheap: nothing is left out.
   cut = 0
   assert.equal(matchAtOnce(table, { type: 'a.b', data: { n: 1, list: [] } }, tools).matches.size, 52)
   assert.equal(cut, 0)
 })
 
-test('[RTE-5] a filter has its own budget as before, alone or with others', () => {
+test('[RTE-5] a filter also has its own budget, alone or with others', () => {
   let cut = 0
   const tools = { filters: makeFilters(), overBudget: () => void cut++ }
   const endless = 'data.list.exists(a, data.list.exists(b, data.list.exists(c, a + b + c == -1)))'
@@ -60,7 +60,7 @@ test('[RTE-5] a filter has its own budget as before, alone or with others', () =
   assert.equal(cut, 1)
 })
 
-test('[RTE-6] matching comes in slices of 20,000 steps or of one costly filter, so that others have their turn', () => {
+test('[RTE-6] matching runs in slices of 20,000 steps or one costly filter, so that other work gets turns', () => {
   const table = tableOf(Array.from({ length: 400 }, (_, i) => costly(i)))
   const tools = { filters: makeFilters(), overBudget: () => {} }
   const event = { type: 'a.b', data: { list: LIST } }
@@ -73,11 +73,11 @@ test('[RTE-6] matching comes in slices of 20,000 steps or of one costly filter, 
     steps = next.value.steps
     break
   }
-  // A filter takes some forty thousand: two of them never share a slice.
+  // A filter takes some forty thousand steps, so two of them never share a slice.
   assert.ok(slices >= steps / 60_000, `${slices} slices of ${steps} steps`)
 })
 
-test('[RTE-7] compiled filters are bounded in bytes: what was used least recently goes', () => {
+test('[RTE-7] compiled filters are bounded in bytes: the least recently used is evicted', () => {
   const filters = makeFilters(1_000_000)
   const kept = filters.get('data.n > 1')
   for (let i = 0; i < 40; i++) {
@@ -90,7 +90,7 @@ test('[RTE-7] compiled filters are bounded in bytes: what was used least recentl
   assert.equal(filters.get('this is (no filter').test({ type: 'x' }), false)
 })
 
-test('[RTE-7] a table compiles nothing, and one event only a part of what there is room for', () => {
+test('[RTE-7] a table compiles nothing, and one event fills only a part of the cache', () => {
   const filters = makeFilters(4_000_000)
   const table = tableOf([...Array.from({ length: 60 }, (_, i) => heavy(i)), 'data.text == "x"'])
   assert.equal(filters.bytes, 0)

@@ -1,4 +1,4 @@
-// What a node keeps of routing in memory is what is committed, whatever becomes of the transactions around it.
+// The routing that a node keeps in memory is what is committed, whatever happens to concurrent transactions.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeHandover } from '../../src/delivery/handover.ts'
@@ -34,7 +34,7 @@ function interestRow(tenantId: string, agentId: string, event_type: string): Int
   }
 }
 
-/** Makes every commit fail in which a row of this table points nowhere: the engines look at the very end. */
+/** Adds a table in which a dangling reference makes the commit fail: the engines check it at the very end. */
 const breakable = async (store: Store): Promise<void> => {
   await store.tx(async (tx) => {
     await tx.run('create table whole (id integer primary key)')
@@ -43,7 +43,7 @@ const breakable = async (store: Store): Promise<void> => {
 }
 const breakCommit = (tx: Db): Promise<number> => tx.run('insert into broken values (99)')
 
-/** Lets the store refuse writes as a full disk does, until it is told otherwise. */
+/** Makes the store refuse writes as with a full disk. Returns a function that ends it. */
 async function fillDisk(engine: Engine, store: Store): Promise<() => Promise<void>> {
   if (engine.name === 'sqlite') {
     const pages = (await store.rows<{ page_count: number }>('pragma page_count'))[0]!.page_count
@@ -107,7 +107,7 @@ onBothEngines((engine) => {
         )
       ).map((row) => row.event_type)
 
-    test('[RTE-2] a transaction that asks about its own change and fails to commit leaves nothing behind', async () => {
+    test('[RTE-2] a transaction that reads its own change and fails to commit leaves nothing behind', async () => {
       await assert.rejects(
         store.tx(async (tx) => {
           await subscribe(tx, 'ghost.*')
@@ -116,13 +116,13 @@ onBothEngines((engine) => {
         }),
       )
       assert.deepEqual(globs(await tableNow()), [])
-      // This one is given the number that the lost one had.
+      // This one gets the version that the lost one had.
       await store.tx((tx) => subscribe(tx, 'real.*'))
       assert.deepEqual(globs(await tableNow()), ['real.*'])
       assert.deepEqual(globs(await tableNow()), await stored())
     })
 
-    test('[RTE-2] transactions that share a commit which fails leave nothing behind', async () => {
+    test('[RTE-2] transactions that share a failed commit leave nothing behind', async () => {
       const together = [
         store.tx((tx) => subscribe(tx, 'maybe.*')),
         store.tx((tx) => router.tables(tx, [tenant.id])),
@@ -135,10 +135,10 @@ onBothEngines((engine) => {
       assert.deepEqual(globs(await tableNow()), await stored())
     })
 
-    test('[RTE-3] a version that is given out again for another change is not taken for the first', async () => {
+    test('[RTE-3] a version that is reused for another change is not mistaken for the first', async () => {
       await store.tx((tx) => subscribe(tx, 'lost.*'))
       assert.deepEqual(globs(await tableNow()), ['lost.*'])
-      // As after a fail-over to a copy that had not heard of the last change.
+      // As after a fail-over to a copy that lacks the last change.
       await store.tx(async (tx) => {
         for (const table of ['interests', 'routing_changes', 'routing_versions'])
           await tx.run(`delete from ${table} where tenant_id = ?`, [tenant.id])
@@ -161,7 +161,7 @@ onBothEngines((engine) => {
       assert.deepEqual(globs(await tableNow()), ['a.*', 'b.*'])
     })
 
-    test('[RTE-2] more changes than are read at once, and ones whose lines are gone, are caught up with', async () => {
+    test('[RTE-2] the router catches up with many changes, and with changes whose rows are gone', async () => {
       await store.tx(async (tx) => {
         for (let i = 0; i < 1_100; i++) await subscribe(tx, `many.${i}`)
       })
@@ -174,11 +174,11 @@ onBothEngines((engine) => {
       assert.equal((await tableNow()).size, 0)
     })
 
-    test('[RTE-4] publishes of one id at once, each after a change of routing, do not wait for each other', async () => {
+    test('[RTE-4] concurrent publishes of one id after changes of routing do not deadlock', async () => {
       const publishHere = makePublish({ ...parts(), store, router })
       for (let round = 0; round < 60; round++) {
         await store.tx((tx) => subscribe(tx, `round.${round}`))
-        // A long one and a short one: the statement that is sent first is often not the one that comes first.
+        // Long and short ones: the statement that is sent first is often not the first to arrive.
         const events = ['x'.repeat(600_000), '', '', 'y'.repeat(100_000)].map((data) => {
           const envelope = event({ id: `same-${round}`, type: 'same.thing', data })
           return prepareEvent(envelope, JSON.stringify(envelope))

@@ -2,7 +2,7 @@
 import type { Store } from '../../src/store/db.ts'
 
 export async function columns(store: Store): Promise<{ table: string; column: string; key: number }[]> {
-  // `key` is the place of the column in the primary key, 0 outside of it.
+  // `key` is the position of the column in the primary key, or 0 if it is not part of it.
   return store.dialect.engine === 'sqlite'
     ? store.rows(`select m.name as "table", c.name as "column", c.pk as key from sqlite_master m join pragma_table_info(m.name) c
                    where m.type = 'table' and m.name not like 'sqlite_%' order by m.name, c.cid`)

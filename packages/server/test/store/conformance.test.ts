@@ -1,5 +1,5 @@
-// What a store must do, whatever engine is below it. A new driver begins here: it is a `Store` once it passes this.
-// The other files in this folder go further into what one engine might get wrong.
+// What a store must do, whatever its engine. A new driver begins here: it is a `Store` once it passes these tests.
+// The other files in this folder test in more depth what one engine might get wrong.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { StoreUnavailable, type Db, type Insert } from '../../src/store/db.ts'
@@ -35,7 +35,7 @@ onBothEngines((engine) => {
     )
   const ids = async (db: Db) => (await db.rows<{ id: string }>('select id from items order by id')).map(({ id }) => id)
 
-  test('[STO-7] it says what it can: whether nodes share it, and how many writers pay', () => {
+  test('[STO-7] a store states its capabilities: whether nodes share it, and how many writers are worthwhile', () => {
     const { store } = opened
     assert.equal(typeof store.isShared, 'boolean')
     assert.ok(Number.isInteger(store.writers) && store.writers >= 1)
@@ -62,7 +62,7 @@ onBothEngines((engine) => {
     assert.throws(() => store.runLast('delete from items'), needsTx)
   })
 
-  test('[STO-7] an insert of many answers the rows that were written, and those alone', async () => {
+  test('[STO-7] insertMany returns the rows that were written, and only those', async () => {
     await opened.store.tx((tx) => put(tx, 'a'))
     const written = await opened.store.tx((tx) => put(tx, 'b', 'a', 'c', 'b'))
     assert.deepEqual(
@@ -74,7 +74,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[STO-7] a run answers how many rows it changed, a look-up the first row or none', async () => {
+  test('[STO-7] run returns how many rows it changed, lookUp the first row or none', async () => {
     const { store } = opened
     await store.tx((tx) => put(tx, 'a', 'b'))
     assert.equal(await store.tx((tx) => tx.run('update items set n = 7 where tenant_id = ?', ['t'])), 2)
@@ -103,7 +103,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[STO-7] what is thrown undoes all of it: writes, moves, what is written later and what comes last', async () => {
+  test('[STO-7] an error undoes the whole transaction: writes, moves, later writes and last writes', async () => {
     const { store } = opened
     await store.tx((tx) => put(tx, 'a'))
     const thrown = new Error('mine')
@@ -119,7 +119,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await store.rows('select id from moved'), [])
   })
 
-  test('[STO-7] a statement that the engine refuses is no outage, and the store works on', async () => {
+  test('[STO-7] a statement that the engine refuses is no outage, and the store keeps working', async () => {
     const { store } = opened
     await store.tx((tx) => put(tx, 'a'))
     const refused = [
@@ -133,7 +133,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await ids(store), ['a', 'b'])
   })
 
-  test('[STO-8] who holds a name exclusively is alone with it until the transaction ends', async () => {
+  test('[STO-8] an exclusive lock on a name excludes all others until the transaction ends', async () => {
     const stores = [opened.store, opened.another()]
     let inside = 0
     const most: number[] = []
@@ -153,7 +153,7 @@ onBothEngines((engine) => {
 
   test('[STO-8] a shared lock lets others share it; an exclusive one waits for all of them', async () => {
     const { store } = opened
-    // With one writer there is nobody to share with: transactions run one after the other.
+    // With one writer a lock cannot be shared: transactions run one after the other.
     const sharing = store.writers > 1 ? 2 : 1
     const order: string[] = []
     const together = Promise.withResolvers<void>()
@@ -176,7 +176,7 @@ onBothEngines((engine) => {
     assert.equal(order.filter((step) => step === 'shared end').length, sharing)
   })
 
-  test('[STO-8] a lock that nobody awaits holds for the statements after it', async () => {
+  test('[STO-8] a lock that is not awaited holds for the statements after it', async () => {
     const stores = [opened.store, opened.another()]
     await opened.store.tx((tx) => put(tx, 'hits'))
     await Promise.all(
@@ -191,13 +191,13 @@ onBothEngines((engine) => {
     assert.equal((await opened.store.lookUp<{ n: number }>("select n from items where id = 'hits'"))?.n, 20)
   })
 
-  test('[STO-7] a notice reaches who listens, on its own channel', async () => {
+  test('[STO-7] a notice reaches the listeners of its channel, and no others', async () => {
     const { store } = opened
     const heard = Promise.withResolvers<string>()
     const strayed: string[] = []
     store.listen('conformance', heard.resolve)
     store.listen('conformance_other', (payload) => void strayed.push(payload))
-    // A notice is best effort, and the first may be sent before the connection that listens is there.
+    // A notice is best effort, and the first may be sent before the listening connection is open.
     const again = setInterval(() => store.notify('conformance', 'hello'), 20)
     assert.equal(await heard.promise.finally(() => clearInterval(again)), 'hello')
     assert.deepEqual(strayed, [])
@@ -210,14 +210,14 @@ onBothEngines((engine) => {
     else assert.equal(time, null)
   })
 
-  test('[STO-7] it counts its connections, and nothing waits when nothing is under way', async () => {
+  test('[STO-7] stats count the connections, and nothing waits when nothing is under way', async () => {
     await opened.store.ping()
     const { waiting, connections, idle } = opened.store.stats()
     assert.equal(waiting, 0)
     assert.ok(connections >= 1 && idle <= connections)
   })
 
-  test('[STO-7] it takes every migration, once', async (t) => {
+  test('[STO-7] every migration is applied, once', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     const { current, newest } = await schemaStanding(store)

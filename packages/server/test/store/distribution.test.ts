@@ -1,5 +1,5 @@
-// Tenants that are spread over machines: every table says how, every statement stays with its tenant, and the service
-// works there as it does on one server. Citus is stood in for by partitions, see test/support/citus.ts.
+// Tenants that are spread over machines: every table declares its distribution, every statement stays with its tenant,
+// and the service works as it does on one server. Partitions stand in for Citus, see test/support/citus.ts.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
@@ -33,7 +33,7 @@ describe('a store on several machines', { skip: missing }, () => {
     await fresh.drop()
   })
 
-  test('[SCL-1] every table says how it is distributed, and no other is named', async () => {
+  test('[SCL-1] every table declares its distribution, and no other table is named', async () => {
     const rows = await store.rows<{ name: string }>(
       "select tablename as name from pg_tables where schemaname = 'public' order by tablename",
     )
@@ -43,7 +43,7 @@ describe('a store on several machines', { skip: missing }, () => {
     )
   })
 
-  test('[SCL-1] what is distributed by tenant has the tenant in its key and in everything that is unique', async () => {
+  test('[SCL-1] tables distributed by tenant have the tenant in their key and in every unique index', async () => {
     const rows = await store.rows<{ table: string; columns: string[] }>(
       `select cast(c.relname as text) as table, array(select cast(a.attname as text) from pg_attribute a
                 where a.attrelid = c.oid and a.attnum = any(cast(cast(i.indkey as text[]) as smallint[]))) as columns
@@ -57,7 +57,7 @@ describe('a store on several machines', { skip: missing }, () => {
     assert.deepEqual(without, [])
   })
 
-  test('[SCL-3] a server without Citus is told what is missing, and so is the embedded store', async () => {
+  test('[SCL-3] on a server without Citus and on the embedded store distribute says what is missing', async () => {
     await assert.rejects(distribute(store), /has no Citus: install it/)
     const told = await sensorium(['distribute'], fresh.env)
     assert.notEqual(told.code, 0)
@@ -67,7 +67,7 @@ describe('a store on several machines', { skip: missing }, () => {
     await embedded.drop()
   })
 
-  test('[SCL-3] distribute spreads what is there with its rows, once, and the store finds out', async () => {
+  test('[SCL-3] distribute spreads existing tables with their rows, once, and the store notices', async () => {
     await store.tx((tx) =>
       tx.run(
         "insert into agents (tenant_id, id, name, status, delivery_mode, client_type, created_at, updated_at) values ('t', 'a', 'A', 'active', 'poll', 'other', 1, 1)",
@@ -93,7 +93,7 @@ describe('a store on several machines', { skip: missing }, () => {
     assert.match(wrong.stderr, /--shards/)
   })
 
-  test('[SCL-2] a table that is made anew is distributed in the transaction that makes it', async () => {
+  test('[SCL-2] a table that is created anew is distributed in the same transaction', async () => {
     await store.tx(async (tx) => {
       await tx.run('alter table mailboxes rename to mailboxes_before')
       await tx.run('create table mailboxes (like mailboxes_before including all)')
@@ -103,7 +103,7 @@ describe('a store on several machines', { skip: missing }, () => {
     assert.equal(await isDistributed(store), true)
   })
 
-  test('[SCL-4] rows are written tenant by tenant, in as few sizes of statements as there are powers of two', () => {
+  test('[SCL-4] rows are written tenant by tenant, in statements whose sizes are powers of two', () => {
     const insert = { into: 'events', columns: { tenant_id: 'text', id: 'text' } } as const
     const rows = [
       ...Array.from({ length: 70 }, (_, i) => ['a', `e${i}`]),
@@ -126,7 +126,7 @@ describe('a store on several machines', { skip: missing }, () => {
     )
   })
 
-  test('[SCL-9] a statement that goes by no index is found out', async () => {
+  test('[SCL-9] a statement that uses no index is detected', async () => {
     const { whyNotByIndex, end } = await openPlanner()
     const named = "delete from deliveries where tenant_id = ? and recipient_id || '' = ? and id = any(?::text[])"
     try {
@@ -142,7 +142,7 @@ describe('a store on several machines', { skip: missing }, () => {
     }
   })
 
-  test('[SCL-4] a statement that leaves its shard is found out', async () => {
+  test('[SCL-4] a statement that leaves its shard is detected', async () => {
     const client = new pg.Client(SHARDED_URL)
     await client.connect()
     const why = (sql: string, ...values: string[]) => whyNotOneShard(client, sql, values)

@@ -1,4 +1,4 @@
-// What a transaction changes outside of the store: after the commit, or not at all.
+// Effects of a transaction outside the store: they run after the commit, or not at all.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeAnnouncements } from '../../src/store/announce.ts'
@@ -15,7 +15,7 @@ onBothEngines((engine) => {
   })
   after(() => opened.drop())
 
-  test('[OPS-13] effects run in their order, when others can read what was written and before the caller hears of it', async () => {
+  test('[OPS-13] effects run in order, once the writes are visible and before the transaction resolves', async () => {
     const { store } = opened
     const order: string[] = []
     let read: Promise<unknown[]> | undefined
@@ -33,7 +33,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await read, [{ id: 'a' }])
   })
 
-  test('[OPS-13] nothing runs of what is rolled back, and everything of those that share its commit', async () => {
+  test('[OPS-13] no effect of a rolled-back transaction runs, and all of those that share its commit do', async () => {
     const { store } = opened
     const ran: string[] = []
     const job = (id: string, fails: boolean) =>
@@ -42,11 +42,11 @@ onBothEngines((engine) => {
         await tx.run('insert into effects values (?)', [id])
         if (fails) throw new Error(`no ${id}`)
       })
-    // Asked for in one turn: on SQLite they are savepoints of one commit.
+    // Requested in one turn: on SQLite they are savepoints of one commit.
     const outcomes = await Promise.allSettled([job('b', false), job('c', true), job('d', false), job('b', false)])
     const [b, c, d, again] = outcomes.map(({ status }) => status)
     assert.deepEqual([c, d], ['rejected', 'fulfilled'])
-    // On PostgreSQL they run at the same time, and either of the two may be first.
+    // On PostgreSQL they run concurrently, and either of the two may be first.
     assert.deepEqual([b, again].sort(), ['fulfilled', 'rejected'])
     assert.deepEqual(ran.toSorted(), ['b', 'd'])
   })
@@ -64,7 +64,7 @@ onBothEngines((engine) => {
     assert.equal(ran, false)
   })
 
-  test('[OPS-13] an effect that throws is told of, and stops neither the rest nor the caller', async (t) => {
+  test('[OPS-13] an effect that throws is reported, and stops neither the other effects nor the caller', async (t) => {
     const warned: Error[] = []
     const hear = (warning: Error): void => void warned.push(warning)
     process.on('warning', hear)
@@ -85,7 +85,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[OPS-13] what was taken for a transaction is given back once where it is undone, and not where it is kept', async () => {
+  test('[OPS-13] rollback effects run once for a transaction that is undone, not for one that commits', async () => {
     const { store } = opened
     const undone: string[] = []
     const job = (id: string, fails: boolean) =>
@@ -99,11 +99,11 @@ onBothEngines((engine) => {
     assert.throws(() => store.afterRollback(() => {}), /needs a transaction/)
   })
 
-  test('[OPS-13] outside of a transaction there is nothing to wait for', () => {
+  test('[OPS-13] an effect needs a transaction', () => {
     assert.throws(() => opened.store.afterCommit(() => {}), /needs a transaction/)
   })
 
-  test('[OPS-14] an announcement is heard here before the transaction resolves, and by another process soon after', {
+  test('[OPS-14] an announcement is heard here before the transaction resolves, soon after by another process', {
     timeout: 60_000,
   }, async (t) => {
     const service: Service = await startService(engine)
@@ -123,7 +123,7 @@ onBothEngines((engine) => {
         throw new Error('rolled back')
       }),
     )
-    // Again and again: on PostgreSQL the other may not be listening yet.
+    // Repeated, because on PostgreSQL the other process may not be listening yet.
     let announced = 0
     while (heardThere.length === 0) {
       await service.store.tx(async (tx) => here.announce(tx, 'agent', `agt_${++announced}`))

@@ -9,7 +9,7 @@ import { sqlite } from '../support/engines.ts'
 
 let store: Store
 let commits = 0
-/** The time that groups are measured by, in milliseconds: it stands still unless a transaction says that it took some. */
+/** The clock that groups are measured by, in milliseconds. It stands still unless a transaction adds to it. */
 let passed = 0
 let file: string
 let drop: () => Promise<void>
@@ -45,7 +45,7 @@ test('[STO-1] a lone transaction waits for nobody', async () => {
   assert.equal(commits, 1)
 })
 
-test('[STO-2] none of a group resolves before the commit they share', async () => {
+test('[STO-2] no transaction of a group resolves before the commit they share', async () => {
   const other = openSqlite(file)
   commits = 0
   const seen = await Promise.all(
@@ -59,21 +59,21 @@ test('[STO-2] none of a group resolves before the commit they share', async () =
   assert.deepEqual(new Set(seen), new Set([20]))
 })
 
-test('[STO-1] what is put together as late as can be shares the commit of what was asked for before it', async () => {
+test('[STO-1] a transaction from beforeNextGroup shares the commit of those requested before it', async () => {
   commits = 0
   let late: Promise<number> | undefined
   const early = insert(2900)
-  store.soon(() => {
+  store.beforeNextGroup(() => {
     late = insert(2901)
   })
   await early
   await late
   assert.equal(commits, 1)
-  await new Promise<void>((resolve) => store.soon(resolve))
+  await new Promise<void>((resolve) => store.beforeNextGroup(resolve))
   assert.equal(commits, 1, 'nothing was asked for, and nothing committed')
 })
 
-test('[STO-2] one that fails leaves the others of its group committed, those before and those after', async () => {
+test('[STO-2] a failed transaction leaves the others of its group committed, before it and after it', async () => {
   commits = 0
   const results = await Promise.allSettled([
     insert(3000),
@@ -93,7 +93,7 @@ test('[STO-2] one that fails leaves the others of its group committed, those bef
   )
 })
 
-test('[STO-2] what comes last and fails fails the group: none of it is there, and all are told', async () => {
+test('[STO-2] a last write that fails fails the group: nothing is stored, and all are rejected', async () => {
   const failing = store.tx(async (tx) => tx.runLast('insert into t values (?)', [3000]))
   const results = await Promise.allSettled([insert(3100), failing, insert(3101)])
   assert.deepEqual(
@@ -110,7 +110,7 @@ test('[STO-1] a flood is committed in bounded groups, so that the first are answ
   assert.equal(store.stats().waiting, 0)
 })
 
-test('[STO-1] transactions that take long share no commit with all that wait: who came first is answered first', async () => {
+test('[STO-1] slow transactions do not share one commit with all that wait: the first are answered first', async () => {
   commits = 0
   const answered: number[] = []
   const slow = (n: number) =>
@@ -123,7 +123,7 @@ test('[STO-1] transactions that take long share no commit with all that wait: wh
   assert.deepEqual(answered, [20_000, 20_001, 20_002, 20_003, 20_004, 20_005])
 })
 
-test('[HTTP-28] when the commit itself fails, all of the group are told so and nothing of it is there', async () => {
+test('[HTTP-28] when the commit itself fails, the whole group is rejected and nothing is stored', async () => {
   const impatient = openSqlite(file)
   await impatient.tx((tx) => tx.rows('pragma busy_timeout = 20'))
   const blocker = new DatabaseSync(file)
@@ -140,7 +140,7 @@ test('[HTTP-28] when the commit itself fails, all of the group are told so and n
   assert.equal((await store.rows('select n from t where n < 0')).length, 1)
 })
 
-test('[SAFE-52] where two tenants write, a group of one ends after 3 ms, and what the other asks for comes next', async () => {
+test('[SAFE-52] when two tenants write, a group of one ends after 3 ms, and the other is next', async () => {
   const begun: string[] = []
   const ask = (tenantId: string, work: () => void = () => {}) =>
     store.tx(
@@ -158,17 +158,17 @@ test('[SAFE-52] where two tenants write, a group of one ends after 3 ms, and wha
   const loud = Array.from({ length: 8 }, () =>
     ask('loud', () => {
       if (!neighbour) setImmediate(() => (neighbour = ask('quiet')))
-      // Longer than a group goes on where tenants share the writer, and shorter than where they do not.
+      // Longer than the limit of a group when tenants share the writer, shorter than the limit when they do not.
       passed += 3.5
     }),
   )
   await Promise.all(loud)
   await neighbour
-  // The one that was under way, and the one whose turn it was when the neighbour came.
+  // Before it come the one that was under way and the one whose turn it was when the neighbour came.
   assert.ok(begun.indexOf('quiet') <= 2, `the neighbour was number ${begun.indexOf('quiet')}`)
 })
 
-test('[SAFE-52] of a group of two hundred, 12 hear in one turn that they are on disk', async () => {
+test('[SAFE-52] of a group of two hundred transactions, at most 12 resolve in one turn', async () => {
   let turn = 0
   let isOver = false
   const count = (): void => {
@@ -187,7 +187,7 @@ test('[SAFE-52] of a group of two hundred, 12 hear in one turn that they are on 
   assert.ok(Math.max(...heard.values()) <= 12, `${Math.max(...heard.values())} heard in one turn`)
 })
 
-test('[SAFE-52] the next group does not wait until all of the one before have heard', async () => {
+test('[SAFE-52] the next group does not wait until all of the group before it have resolved', async () => {
   let heard = 0
   let heardBefore: number | undefined
   let neighbour: Promise<void> | undefined
@@ -209,8 +209,8 @@ test('[SAFE-52] the next group does not wait until all of the one before have he
   assert.ok(heardBefore! < 200, `${heardBefore} had heard when it began`)
 })
 
-test('[SAFE-52] those who publish count as tenants that write', async () => {
-  // One that has heard of no tenant yet.
+test('[SAFE-52] tenants that publish count as tenants that write', async () => {
+  // A store that has not seen any tenant yet.
   const fresh = openSqlite(file, undefined, () => passed)
   const begun: string[] = []
   const ask = (name: string, options: TxOptions, work: () => void = () => {}) =>

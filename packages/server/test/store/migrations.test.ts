@@ -1,4 +1,4 @@
-// Migrations: from nothing to today, again without effect, side by side, and never backwards.
+// Migrations: from an empty store to the newest version, repeated without effect, concurrently, and never backwards.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { columns } from './columns.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 
-/** A store as an older release left it. */
+/** Makes a store as an older release left it. */
 async function migrateTo(tx: Db, newest: number): Promise<void> {
   await tx.run(
     'create table schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
@@ -37,7 +37,7 @@ test('[STO-4] migrations are numbered without a gap', () => {
 })
 
 onBothEngines((engine) => {
-  test('[STO-4] an empty store is brought to the newest version, and again is nothing', async (t) => {
+  test('[STO-4] an empty store is migrated to the newest version, and a second run does nothing', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     const newest = newestVersion(engine.name)
@@ -62,7 +62,7 @@ onBothEngines((engine) => {
     assert.deepEqual(ran.toSorted(), [0, 0, 0, newestVersion(engine.name)])
   })
 
-  test('[STO-4] deliveries of a store that had acknowledged and open ones in one table are all there', async (t) => {
+  test('[STO-4] a store with acknowledged and open deliveries in one table keeps all of them', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx(async (tx) => {
@@ -156,7 +156,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[STO-4] [SRCH-14] vectors of a store from before they had numbers are all there', async (t) => {
+  test('[STO-4] [SRCH-14] a store whose vectors had no numbers yet keeps all of them', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     const rows = [
@@ -195,7 +195,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[STO-4] [HOOK-6] a webhook in the middle of a rotation keeps its secret from before', async (t) => {
+  test('[STO-4] [HOOK-6] a webhook in the middle of a rotation keeps its previous secret', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx(async (tx) => {
@@ -227,7 +227,7 @@ onBothEngines((engine) => {
     assert.equal(await schemaVersion(store), 0)
   })
 
-  test('[STO-4] a store that is newer than the code is refused, and says what to do', async (t) => {
+  test('[STO-4] a store that is newer than the code is refused, and the error says what to do', async (t) => {
     const { env, store, drop } = await emptyStore(engine)
     t.after(drop)
     await (await openStore(readConfig(env), systemClock)).store.close()
@@ -241,7 +241,7 @@ onBothEngines((engine) => {
     assert.ok(stderr.includes(message), stderr)
   })
 
-  test('[CFG-3] another SENSORIUM_SECRET than the store was made with is refused at the start', async (t) => {
+  test('[CFG-3] a SENSORIUM_SECRET other than the one the store was made with is refused at the start', async (t) => {
     const { env, drop } = await engine.fresh()
     t.after(drop)
     await (await openStore(readConfig(env), systemClock)).store.close()

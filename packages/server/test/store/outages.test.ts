@@ -1,4 +1,4 @@
-// A store that is closed, full or out of reach says so in one word, StoreUnavailable, whatever the driver calls it.
+// A store that is closed, full or out of reach always fails with StoreUnavailable, whatever error the driver throws.
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const isOutage = (error: unknown): boolean => {
 }
 
 onBothEngines((engine) => {
-  test('[HTTP-28] a closed store is unavailable for everything, and closing it again is nothing', async (t) => {
+  test('[HTTP-28] a closed store is unavailable for everything, and closing it again does nothing', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx((tx) => tx.run('create table t (n integer)'))
@@ -29,7 +29,7 @@ onBothEngines((engine) => {
     await assert.rejects(store.ping(), isOutage)
   })
 
-  test('[STO-1] closing waits for the transactions that were taken', async (t) => {
+  test('[STO-1] closing waits for the transactions that were accepted', async (t) => {
     const { store, another, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx((tx) => tx.run('create table t (n integer)'))
@@ -42,7 +42,7 @@ onBothEngines((engine) => {
   })
 })
 
-test('[HTTP-28] PostgreSQL: nobody listens', async (t) => {
+test('[HTTP-28] PostgreSQL: nothing listens at the address', async (t) => {
   const store = openPostgres({ url: 'postgres://nobody@127.0.0.1:1/none', clock: systemClock })
   t.after(() => store.close())
   await assert.rejects(store.rows('select 1'), isOutage)
@@ -54,7 +54,7 @@ test('[HTTP-28] PostgreSQL: nobody listens', async (t) => {
   assert.equal(store.stats().waiting, 0)
 })
 
-test('[HTTP-28] PostgreSQL: somebody listens and hangs up', async (t) => {
+test('[HTTP-28] PostgreSQL: a server that hangs up at once', async (t) => {
   const server = createServer((socket) => void socket.destroy())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -70,7 +70,7 @@ test('[HTTP-28] PostgreSQL: somebody listens and hangs up', async (t) => {
   )
 })
 
-test('[HTTP-28] PostgreSQL: somebody listens and never answers: the wait is bounded', async (t) => {
+test('[HTTP-28] PostgreSQL: a server that never answers is given up after a bounded wait', async (t) => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => void sockets.add(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -43,7 +43,7 @@ test('[STO-5] the directory stays owned until it is given back, whatever the gar
   const folder = env['DATA_DIR']!
   v8.setFlagsFromString('--expose-gc')
   const collect = vm.runInNewContext('gc') as () => void
-  ownDirectory(folder) // and nobody keeps what it returns
+  ownDirectory(folder) // and nothing keeps a reference to the returned function
   for (let i = 0; i < 5; i++) {
     collect()
     await new Promise(setImmediate)
@@ -52,7 +52,7 @@ test('[STO-5] the directory stays owned until it is given back, whatever the gar
   rmSync(`${folder}/service.lock`)
 })
 
-test('[STO-5] given back, it can be owned again', async (t) => {
+test('[STO-5] a directory that was given back can be owned again', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const giveBack = ownDirectory(env['DATA_DIR']!)

@@ -1,4 +1,4 @@
-// What only PostgreSQL has: writers that wait for each other, connections that are cut, NOTIFY between nodes.
+// What only PostgreSQL has: writers that wait for each other, connections that break, NOTIFY between nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -17,7 +17,7 @@ before(async () => {
   if (skip) return
   opened = await emptyStore(postgres)
   store = opened.store
-  // `ping` looks whether writes are taken again, which needs a table.
+  // `ping` checks whether writes are accepted again, which needs a table.
   await makeStore(opened.env)
   await store.tx(async (tx) => {
     await tx.run('create table rows_ (id text primary key, n bigint not null)')
@@ -26,7 +26,7 @@ before(async () => {
 })
 after(() => opened?.drop())
 
-test('[STO-2] two transactions that wait for each other both succeed: the one that was thrown out is done again', {
+test('[STO-2] two transactions in a deadlock both succeed: the one that was rolled back is retried', {
   skip,
 }, async () => {
   const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
@@ -48,7 +48,7 @@ test('[STO-2] two transactions that wait for each other both succeed: the one th
   ])
 })
 
-test('[HTTP-28] a connection that is cut in the middle of a transaction is an outage, and the next one works', {
+test('[HTTP-28] a connection that breaks in the middle of a transaction is an outage, and the next one works', {
   skip,
 }, async () => {
   const cut = store.tx(async (tx) => {
@@ -62,7 +62,7 @@ test('[HTTP-28] a connection that is cut in the middle of a transaction is an ou
   await store.ping()
 })
 
-test('[HTTP-28] a connection that is cut between two statements, while nothing is asked of it, harms nobody else', {
+test('[HTTP-28] a connection that breaks between two statements of a transaction affects no others', {
   skip,
 }, async () => {
   const lost = Promise.withResolvers<void>()
@@ -78,7 +78,7 @@ test('[HTTP-28] a connection that is cut between two statements, while nothing i
   await watched.close()
 })
 
-test('[STO-2] a worker takes what no other worker holds', { skip }, async () => {
+test('[STO-2] a worker takes rows that no other worker holds', { skip }, async () => {
   const held = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const take = (tx: { rows: Store['rows'] }) =>
@@ -95,7 +95,7 @@ test('[STO-2] a worker takes what no other worker holds', { skip }, async () => 
   assert.deepEqual([await first, second], ['a', 'b'])
 })
 
-test('[STO-3] the pool is bounded, and who waits for a connection gets one', { skip }, async () => {
+test('[STO-3] the pool is bounded, and every caller that waits for a connection gets one', { skip }, async () => {
   const results = await Promise.all(
     Array.from({ length: 100 }, (_, i) =>
       store.tx(async (tx) => (await tx.rows<{ i: number }>('select ?::integer as i', [i]))[0]!.i),
@@ -116,7 +116,7 @@ const inTrouble = (trouble: Trouble) => (error: unknown) => {
   return true
 }
 
-test('[HTTP-28] [STO-11] a statement over its time is no outage; a server that takes no writes any more is', {
+test('[HTTP-28] [STO-11] a statement that times out is no outage; a server that no longer takes writes is', {
   skip,
 }, async () => {
   const tooLong = store.tx(async (tx) => {
@@ -132,7 +132,7 @@ test('[HTTP-28] [STO-11] a statement over its time is no outage; a server that t
   await store.ping()
 })
 
-test('[STO-11] who loses a race for a lock tries again, and then says that the store is busy', { skip }, async () => {
+test('[STO-11] a transaction that loses a race for a lock is retried, then the store is busy', { skip }, async () => {
   const held = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const holder = store.tx(async (tx) => {
@@ -153,7 +153,7 @@ test('[STO-11] who loses a race for a lock tries again, and then says that the s
   assert.ok(tries > 1, 'it was tried again')
 })
 
-test('[STO-11] who finds all connections in use is told that the store is busy', { skip }, async () => {
+test('[STO-11] a caller that finds all connections in use is told that the store is busy', { skip }, async () => {
   const small = openPostgres({ url: opened.config.databaseUrl!, clock: systemClock, poolSize: 1 })
   const held = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -169,7 +169,7 @@ test('[STO-11] who finds all connections in use is told that the store is busy',
   await small.close()
 })
 
-test('[STO-11] a connection lost during the commit leaves it open whether it was done, and lost before that does not', {
+test('[STO-11] a connection lost during the commit leaves its outcome unknown, one lost before does not', {
   skip,
 }, async () => {
   await store.tx(async (tx) => {
@@ -184,7 +184,7 @@ test('[STO-11] a connection lost during the commit leaves it open whether it was
   const atCommit = store.tx((tx) => tx.run('insert into ends values (1)'))
   await assert.rejects(atCommit, (error) => {
     inTrouble('unsure')(error)
-    assert.match((error as StoreUnavailable).sentence, /may have been done or not.*Idempotency-Key/)
+    assert.match((error as StoreUnavailable).callerMessage, /may have been done or not.*Idempotency-Key/)
     return true
   })
   const before = store.tx(async (tx) => {
@@ -195,7 +195,7 @@ test('[STO-11] a connection lost during the commit leaves it open whether it was
   await store.ping()
 })
 
-test('[STO-2] a write that nobody waited for and that failed fails its transaction, and says why', {
+test('[STO-2] a failed write that was not awaited fails its transaction, with its own error', {
   skip,
 }, async () => {
   const failed = store.tx(async (tx) => {
@@ -206,10 +206,10 @@ test('[STO-2] a write that nobody waited for and that failed fails its transacti
   assert.notEqual((await store.lookUp<{ n: number }>("select n from rows_ where id = 'c'"))!.n, 7)
 })
 
-test('[STO-3] a table that grew is known to the planner before the server looks by itself', { skip }, async () => {
+test('[STO-3] the planner knows a table that grew before the server analyses it by itself', { skip }, async () => {
   await store.tx((tx) => tx.run('create table grown (id text primary key)'))
   await store.tx((tx) => tx.run("insert into grown select 'g' || n from generate_series(1, 5000) as g(n)"))
-  // The server counts what was written a moment after it was.
+  // The server counts written rows with a delay.
   await store.tx((tx) => tx.rows('select pg_stat_force_next_flush()'))
   while (!(await gatherStatistics(store)).includes('grown'));
   assert.equal(
@@ -230,7 +230,7 @@ test('[STO-3] a statement is planned once for a connection, whatever its values'
   assert.deepEqual(plans, { custom: 0, generic: 10 })
 })
 
-test('[HTTP-24] [HTTP-28] a server that hangs is away: what is asked of it ends by itself', { skip }, async () => {
+test('[HTTP-24] [HTTP-28] a server that hangs is an outage: calls to it time out', { skip }, async () => {
   const url = new URL(POSTGRES_URL!)
   const wire = await layWire(Number(url.port))
   url.port = String(wire.port)
@@ -246,7 +246,7 @@ test('[HTTP-24] [HTTP-28] a server that hangs is away: what is asked of it ends 
   await hanging.close()
 })
 
-test('[SAFE-51] what one tenant reads takes three of ten connections, and others read and write beside it', {
+test('[SAFE-51] reads of one tenant take at most three of ten connections; others read and write meanwhile', {
   skip,
 }, async () => {
   const [loud, quiet] = [
@@ -264,7 +264,7 @@ test('[SAFE-51] what one tenant reads takes three of ten connections, and others
   const reads = Array.from({ length: 100 }, () =>
     store.readFor(loud).rows('select pg_advisory_xact_lock_shared(51) is null as it'),
   )
-  // With all connections in the hands of the loud one these would wait until it is let go.
+  // If the loud tenant had all connections, these would wait until the lock is released.
   assert.deepEqual(await store.readFor(quiet).rows('select 1 as one'), [{ one: 1 }])
   await store.tx((tx) => tx.rows('select 1'), { caller: loud })
   const [waiting] = await store
@@ -278,7 +278,7 @@ test('[SAFE-51] what one tenant reads takes three of ten connections, and others
   assert.equal((await Promise.all(reads)).length, 100)
 })
 
-test('[SAFE-51] a tenant that has its share waits for itself, and the next place goes to whoever may have it', async () => {
+test('[SAFE-51] a tenant that has its share waits for itself, and the next place goes to another tenant', async () => {
   const turns = makeConnectionTurns(4, 100, 60_000, 2)
   const begun: string[] = []
   const ask = (tenantId: string, name: string): void => {

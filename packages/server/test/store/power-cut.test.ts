@@ -1,5 +1,5 @@
-// The power fails at every point of the embedded store's work: what was answered is there, nothing is half there, and a
-// lease is all that may be forgotten.
+// The power fails at every point of the embedded store's work: everything that was answered is stored, nothing is
+// stored in part, and only leases may be forgotten.
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -17,7 +17,7 @@ let folder: string
 before(() => void (folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sensorium-power-'))))
 after(() => fs.rmSync(folder, { recursive: true, force: true }))
 
-/** What clients were told. */
+/** What the responses confirmed to clients. */
 interface Told {
   events: string[]
   acknowledged: string[]
@@ -28,7 +28,7 @@ interface Told {
 
 const EVENTS = 7
 
-/** An agent that publishes, takes, acknowledges and remembers, and writes down what it was told. */
+/** Publishes, polls, acknowledges and stores memories as an agent, and notes what was confirmed. */
 async function work(service: Service, agent: TestAgent, told: Told, name: string): Promise<void> {
   for (let i = 0; i < EVENTS; i++) {
     const id = `${name}-${i}`
@@ -51,7 +51,7 @@ async function work(service: Service, agent: TestAgent, told: Told, name: string
   }
 }
 
-/** Opens what a power cut left, as a start of the service would, and compares it with what was told before. */
+/** Opens the files that a power cut left, as a start of the service would, and compares them with `told`. */
 function check(file: string, told: Told, recipients: number): { forgotten: string[] } {
   const db = new DatabaseSync(file)
   try {
@@ -66,7 +66,7 @@ function check(file: string, told: Told, recipients: number): { forgotten: strin
     for (const id of told.events) assert.ok(events.has(id), `${id} was accepted`)
     for (const id of told.acknowledged) assert.ok(acknowledged.has(id), `${id} was acknowledged`)
     for (const id of told.memories) assert.ok(memories.has(id), `${id} was stored`)
-    // Nothing is half there.
+    // Nothing is stored in part.
     const all = 'select event_id from deliveries union all select event_id from acknowledged_deliveries'
     const counts = column(`select count(*) from (${all}) group by event_id`)
     assert.deepEqual([...new Set(counts)], events.size > 0 ? [String(recipients)] : [])
@@ -75,7 +75,7 @@ function check(file: string, told: Told, recipients: number): { forgotten: strin
     assert.deepEqual(column('select id from deliveries where id in (select id from acknowledged_deliveries)'), [])
     for (const sql of ['select id from memory_texts', 'select memory_id from memory_recall'])
       assert.deepEqual(new Set(column(sql)), memories)
-    // What is not acknowledged is leased for the first time, or as if it had never been.
+    // A delivery that is not acknowledged is on its first lease, or as if it had never been leased.
     const states = column("select distinct state || ' ' || attempts || ' ' || leases from deliveries")
     for (const state of states) assert.ok(['ready 0 0', 'leased 1 1'].includes(state), state)
     const ready = new Set(column("select id from deliveries where state = 'ready'"))
@@ -85,8 +85,8 @@ function check(file: string, told: Told, recipients: number): { forgotten: strin
   }
 }
 
-test('[STO-1] [STO-2] [STO-16] [FLT-3] the power fails between any two flushes: nothing that was answered is lost, and a lease at most is forgotten', async () => {
-  // Nothing is embedded here: a port where nobody listens.
+test('[STO-1] [STO-2] [STO-16] [FLT-3] a power cut between any two flushes loses leases at most', async () => {
+  // No vectors are made: nothing listens on this port.
   const service = await startService(sqlite, { EMBEDDINGS: 'http://127.0.0.1:9', EMBEDDINGS_MODEL: 'none' })
   const tenant = await service.tenant()
   const agents = [await tenant.agent(), await tenant.agent()]
@@ -112,7 +112,7 @@ test('[STO-1] [STO-2] [STO-16] [FLT-3] the power fails between any two flushes: 
   }
   assert.ok(lost, 'a lease was out before the disk had it')
 
-  // The service on what is left: a delivery whose lease was forgotten comes again, as the same attempt.
+  // The service starts on what is left: a delivery whose lease was forgotten comes again, as the same attempt.
   layOut(lost.cut, folder)
   const env = { DATA_DIR: folder, SENSORIUM_SECRET: service.env['SENSORIUM_SECRET']! }
   const again = await startService({ name: 'sqlite', fresh: async () => ({ env, drop: async () => {} }) })
@@ -124,10 +124,10 @@ test('[STO-1] [STO-2] [STO-16] [FLT-3] the power fails between any two flushes: 
   }
 })
 
-/** Rows that one transaction writes, and transactions whose rows are kept. */
+/** How many rows one transaction writes, and of how many transactions the rows are kept. */
 const PARTS = 3
 const KEPT = 8
-/** Transactions, and after how many of them the log is copied. */
+/** How many transactions there are, and after how many of them the log is copied. */
 const COMMITS = 36
 const COPIED_EVERY = 10
 
@@ -145,13 +145,13 @@ function checkParts(file: string, told: number): void {
   }
 }
 
-test('[STO-1] [FLT-3] the power fails while the log is copied into the database, and when it begins anew', async () => {
+test('[STO-1] [FLT-3] a power cut while the log is copied into the database or restarts loses nothing', async () => {
   const fresh = await sqlite.fresh()
   const file = databaseFile(fresh.env['DATA_DIR']!)
   const store = openSqlite(file)
   const text = 'x'.repeat(9_000)
   await store.tx((tx) => tx.run('create table t (n integer, part integer, text text, primary key (n, part))'))
-  // As the thread that copies does it, at moments that are the test's: there are too few commits for the thread.
+  // Copies like the checkpoint thread, at moments that the test chooses: for the thread there are too few commits.
   const copier = new DatabaseSync(file)
   let last = 0
   const recorded = recordCuts(file, () => last)

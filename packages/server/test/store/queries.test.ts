@@ -1,4 +1,4 @@
-// The seam: what a query is given and what comes back is the same on both engines.
+// The query interface: values that go in and rows that come back are the same on both engines.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Db, Insert, Value } from '../../src/store/db.ts'
@@ -82,7 +82,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await ids(opened.store), ['1', 'B', 'Z', '_', 'a', 'aa', 'b', 'ä'])
   })
 
-  test('[STO-3] run answers how many rows changed', async () => {
+  test('[STO-3] run returns how many rows changed', async () => {
     await put(['t', 'a', 1], ['t', 'b', 1], ['t', 'c', 2])
     const changed = await opened.store.tx(async (tx) => [
       await tx.run('update things set small = 1 where n = ?', [1]),
@@ -99,7 +99,7 @@ onBothEngines((engine) => {
     assert.equal((await one<{ c: number }>(opened.store, 'select count(*) as c from things'))?.c, 1000)
   })
 
-  test('[STO-3] insertMany answers what it is asked to return, in the order given, for the rows that were written', async () => {
+  test('[STO-3] insertMany returns the requested columns of the written rows, in the order given', async () => {
     await put(['t', 'b', 1])
     const insert: Insert = { ...THINGS, conflict: 'on conflict (tenant_id, id) do nothing', returning: 'id, n' }
     const rows = [

@@ -10,7 +10,7 @@ import { columns } from './columns.ts'
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 
 /**
- * SQLite: full-text indexes and what they are made of. They hold numbers of rows that belong to a tenant, and no text.
+ * SQLite: full-text indexes and their shadow tables. They hold row numbers that belong to a tenant, and no text.
  */
 async function fullTextTables(store: Store): Promise<string[]> {
   if (store.dialect.engine !== 'sqlite') return []
@@ -21,7 +21,7 @@ async function fullTextTables(store: Store): Promise<string[]> {
   return all.map(({ name }) => name).filter((name) => virtual.some((one) => name === one || name.startsWith(`${one}_`)))
 }
 
-/** SQLite: the columns that lead an index of the table. */
+/** SQLite: the first column of every index of the table. */
 async function indexed(store: Store, table: string): Promise<string[]> {
   if (store.dialect.engine !== 'sqlite') return []
   const rows = await store.rows<{ name: string }>(
@@ -31,9 +31,9 @@ async function indexed(store: Store, table: string): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Of the installation as a whole: settings, and which migrations ran. */
-/** Of the embedded store alone: how a command tells a running service of a change; PostgreSQL notifies. */
+/** Tables of the embedded store alone: a command announces a change to a running service; PostgreSQL notifies. */
 const SQLITE_ONLY = ['announcements']
+/** Besides those, tables of the whole installation: settings, and the migrations that ran. */
 const WITHOUT_TENANT = ['settings', 'schema_migrations', ...SQLITE_ONLY]
 
 onBothEngines((engine) => {
@@ -54,7 +54,7 @@ onBothEngines((engine) => {
     for (const [table, list] of tables) {
       if (shared.includes(table)) continue
       const leads = list.find(({ key }) => key === 1)?.column
-      // SQLite: where rows have a number (for a full-text index, or as a log), the tenant leads an index beside it.
+      // SQLite: where rows are numbered (for a full-text index, or as a log), the tenant leads another index.
       const numbered =
         list.filter(({ key }) => key > 0).length === 1 && (await indexed(store, table)).includes('tenant_id')
       assert.ok(leads === 'tenant_id' || numbered, `${table} leads its primary key with ${leads}`)
@@ -62,8 +62,8 @@ onBothEngines((engine) => {
   })
 })
 
-// But for what memories are found by: each engine indexes that in its own way, and the tests of recall hold the answers
-// together.
+// Except the tables that memories are found by: each engine indexes them in its own way, and the recall tests check
+// that the results agree.
 test('[STO-3] both engines have the same tables and columns', async (t) => {
   const shapes: Record<string, unknown> = {}
   if (!POSTGRES_URL) return t.skip('PostgreSQL is missing')

@@ -1,9 +1,10 @@
-// The main flows of the product on a store whose tenants lie on several machines. What each promises is tested
-// elsewhere; here it is that they work there, and stay with their tenant: the service is told so when it stops.
+// The main flows of the product on a store whose tenants are spread over several machines. Their behaviour is tested
+// elsewhere; these tests check that they work there and that their statements stay with one tenant, which stopping the
+// service asserts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ack, event, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
-import { CHANGES } from '../../src/routing/sql.ts'
+import { AGING_CHANGES } from '../../src/routing/sql.ts'
 import { purge } from '../../src/store/purge.ts'
 import type { Engine } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -23,7 +24,7 @@ export function shardedFlows(engine: Engine): void {
   })
   after(() => service?.stop())
 
-  test('[SCL-3] the service finds out that its store is sharded', () => assert.equal(service.store.isSharded, true))
+  test('[SCL-3] the service detects that its store is sharded', () => assert.equal(service.store.isSharded, true))
 
   test('[SCL-4] tenants that publish together keep their own: each event once, acknowledged once', async () => {
     const replies = await Promise.all(
@@ -112,12 +113,12 @@ export function shardedFlows(engine: Engine): void {
     assert.equal((await service.call('GET /v1/delivery/poll', { token: agent.token })).status, 200)
   })
 
-  test('[SCL-4] all that the service does by itself', async () => {
+  test('[SCL-4] everything that the service does in the background', async () => {
     for (const [name, runOnce] of Object.entries(service.app.runOnce)) {
       await runOnce().catch((error: unknown) => assert.fail(`${name}: ${String(error)}`))
     }
     const later = service.clock.now() + 1
-    assert.ok((await purge(service.store, CHANGES, later)) >= tenants.length)
-    assert.equal(await purge(service.store, CHANGES, later), 0)
+    assert.ok((await purge(service.store, AGING_CHANGES, later)) >= tenants.length)
+    assert.equal(await purge(service.store, AGING_CHANGES, later), 0)
   })
 }

@@ -21,7 +21,7 @@ onBothEngines((engine) => {
   const ids = async (db: Db) =>
     (await db.rows<{ id: string }>('select id from counters order by id')).map(({ id }) => id)
 
-  test('[STO-2] what is thrown undoes the whole transaction and reaches the caller as it is', async () => {
+  test('[STO-2] an error undoes the whole transaction and reaches the caller unchanged', async () => {
     const thrown = new Error('mine')
     const failed = opened.store.tx(async (tx) => {
       await add(tx, 'a')
@@ -32,7 +32,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await ids(opened.store), [])
   })
 
-  test('[STO-2] rows that move are in one table or the other, and of many who move the same rows each is moved by one', async () => {
+  test('[STO-2] moved rows are in one table or the other, and each is moved once by concurrent moves', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `m${i}`)
     await opened.store.tx(async (tx) => {
       for (const id of names) await add(tx, id)
@@ -66,7 +66,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await ids(opened.store), ['x'])
   })
 
-  test('[STO-2] what is written later commits with the rest, and a failure of it undoes the rest', async () => {
+  test('[STO-2] later writes commit with the transaction, and if one fails all is undone', async () => {
     await opened.store.tx(async (tx) => {
       tx.runLater('insert into counters (id, n) values (?, 1)', ['a'])
       tx.insertLater({ into: 'counters', columns: { id: 'text', n: 'bigint' } }, [
@@ -86,7 +86,7 @@ onBothEngines((engine) => {
     assert.equal(await opened.store.lookUp('select n from counters where id = ?', ['d']), undefined)
   })
 
-  test('[STO-2] what comes last commits with the rest, in its order, and goes with a transaction that fails', async () => {
+  test('[STO-2] last writes commit with the transaction, in order, and are undone with it', async () => {
     const last = (tx: Db, sql: string, id: string) => tx.runLast(sql, [id])
     const all = await Promise.allSettled([
       opened.store.tx(async (tx) => {
@@ -151,7 +151,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[STO-2] of many at once, the one that fails undoes its own work only', async () => {
+  test('[STO-2] of many concurrent transactions, one that fails undoes only its own work', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_, i) =>
         opened.store.tx(async (tx) => {
@@ -190,7 +190,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await ids(opened.store), ['a', 'a-first', 'b', 'b-first', 'taken'])
   })
 
-  test('[SAFE-43] whoever asks for much waits behind itself, and not others behind it', async () => {
+  test('[SAFE-43] a caller with many transactions waits behind its own, and does not delay others', async () => {
     const begun: string[] = []
     const ask = (tenantId: string, id: string) =>
       opened.store.tx(
@@ -204,7 +204,7 @@ onBothEngines((engine) => {
     await Promise.all([...loud, ask('loud', 'b'), ask('quiet', 'a')])
     assert.equal(begun.length, 102)
     const place = (who: string): number => begun.indexOf(who)
-    // Those that find a connection free do not wait.
+    // The first ones find a free connection and do not wait.
     assert.ok(place('quieta') <= 12, `the neighbour was number ${place('quieta')}`)
     assert.ok(place('loudb') <= 14, `the other agent was number ${place('loudb')}`)
   })

@@ -1,4 +1,4 @@
-// notify and listen: a wake-up only shortens a wait, so it may be lost; but where it is heard, it is heard by all.
+// notify and listen: a wake-up only shortens a wait, so it may be lost; one that arrives reaches every listener.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWakeups } from '../../src/delivery/wake.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/db.ts'
 import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { emptyStore } from '../support/store.ts'
 
-/** Listens, and says when it is sure to hear: a first wake-up came through. */
+/** Listens on a channel. Resolves when a first wake-up has come through, so that no later one is missed. */
 async function ear(store: Store, channel: string): Promise<{ heard: string[]; next(payload: string): Promise<void> }> {
   const heard: string[] = []
   const waiting = new Map<string, () => void>()
@@ -15,18 +15,18 @@ async function ear(store: Store, channel: string): Promise<{ heard: string[]; ne
     waiting.get(payload)?.()
   })
   const next = (payload: string): Promise<void> => new Promise((resolve) => waiting.set(payload, resolve))
-  // The connection that listens is made in the background: probe until it answers.
+  // The listening connection is opened in the background: probe until a probe arrives.
   let open = false
   void next('probe').then(() => (open = true))
   while (!open) {
     store.notify(channel, 'probe')
-    await store.ping() // an answer of the server, by which the notice is there if anybody hears it
+    await store.ping() // by the server's answer the notice has arrived, if the connection listens
   }
   return { heard, next }
 }
 
 onBothEngines((engine) => {
-  test('[STO-3] whoever listens hears what is sent on its channel, in order, and nothing else', async (t) => {
+  test('[STO-3] a listener hears what is sent on its channel, in order, and nothing else', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     const [mail, other] = [await ear(store, 'mail'), await ear(store, 'other')]
@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     await Promise.all(both)
   })
 
-  test('[HTTP-28] closing ends at once, also while the connection that listens is still being made', async (t) => {
+  test('[HTTP-28] close ends at once, also while the listening connection is still being opened', async (t) => {
     const { another, drop } = await emptyStore(engine)
     t.after(drop)
     for (let turns = 0; turns < 12; turns++) {
@@ -59,7 +59,7 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[STO-3] notify after close is nothing', async (t) => {
+  test('[STO-3] notify after close does nothing', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await ear(store, 'mail')
@@ -88,7 +88,7 @@ test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one 
   t.after(drop)
   await ear(store, 'sensorium_mailbox')
   const mailbox = { tenantId: 'ten_a', recipientId: 'agt_a' }
-  // Both hear by the same connection, the sender first: when the other has heard, so has it.
+  // Both listen on the same connection, the sender first: when the other has heard, so has the sender.
   const [here, there] = [makeWakeups(store), makeWakeups(store)]
   let woken = 0
   here.wait(mailbox, () => void woken++)

@@ -1,4 +1,4 @@
-// SQLite: what is answered is on disk, what is read is on disk, and the log does not grow without end.
+// SQLite: transactions that resolved and rows that are read are on disk, and the log does not grow without end.
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -11,7 +11,7 @@ import { sqlite } from '../support/engines.ts'
 const disk = fs.fdatasync
 type Done = (error: NodeJS.ErrnoException | null) => void
 
-/** Puts something in the way of every fsync of the log. */
+/** Replaces every fsync of the log. */
 function onSync(stand: (fd: number, done: Done) => void): void {
   fs.fdatasync = stand as typeof fs.fdatasync
   syncBuiltinESMExports()
@@ -36,7 +36,7 @@ afterEach(async () => {
 const insert = (n: number) => store.tx((tx) => tx.run('insert into t (n) values (?)', [n]))
 const count = async () => (await store.lookUp<{ c: number }>('select count(*) as c from t'))!.c
 
-test('[STO-1] a transaction resolves, and is seen, after the disk has it', async () => {
+test('[STO-1] a transaction resolves and becomes visible only after it is on disk', async () => {
   const asked = Promise.withResolvers<() => void>()
   onSync((fd, done) => asked.resolve(() => disk(fd, done)))
   let resolved = false
@@ -52,7 +52,7 @@ test('[STO-1] a transaction resolves, and is seen, after the disk has it', async
   assert.equal(await count(), 1)
 })
 
-test('[STO-1] what comes while a commit is on its way shares the next', async () => {
+test('[STO-1] transactions that arrive during a commit share the next one', async () => {
   const syncs: (() => void)[] = []
   onSync((fd, done) => void syncs.push(() => disk(fd, done)))
   const next = async (): Promise<() => void> => {
@@ -73,13 +73,13 @@ test('[STO-1] what comes while a commit is on its way shares the next', async ()
 
 const insertLost = (n: number) => store.tx((tx) => tx.run('insert into t (n) values (?)', [n]), { mayBeLost: true })
 
-test('[STO-16] what may be lost waits for no disk, and is seen', async () => {
+test('[STO-16] a transaction that may be lost does not wait for the disk, and is visible', async () => {
   onSync(() => {})
   await insertLost(1)
   assert.equal(await count(), 1)
 })
 
-test('[STO-16] beside what must last it resolves first, and has not seen it', async () => {
+test('[STO-16] a transaction that may be lost resolves before a durable one, and has not seen it', async () => {
   const asked = Promise.withResolvers<() => void>()
   onSync((fd, done) => asked.resolve(() => disk(fd, done)))
   let resolved = false
@@ -93,7 +93,7 @@ test('[STO-16] beside what must last it resolves first, and has not seen it', as
   )
   assert.deepEqual(await seen, [{ n: 2 }])
   const letGo = await asked.promise
-  // Who was told of its own work sees it, and nobody sees what is not on disk: the read waits.
+  // A read must show the resolved transaction, but nothing that is not on disk yet: so it waits.
   let counted: number | null = null
   const counting = count().then((c) => (counted = c))
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
@@ -104,7 +104,7 @@ test('[STO-16] beside what must last it resolves first, and has not seen it', as
   assert.equal(counted, 2)
 })
 
-test('[STO-16] one that fails undoes itself alone', async () => {
+test('[STO-16] a transaction that may be lost and fails undoes only itself', async () => {
   const [failed, lasting, lost] = await Promise.allSettled([
     store.tx(
       async (tx) => {
@@ -120,7 +120,7 @@ test('[STO-16] one that fails undoes itself alone', async () => {
   assert.deepEqual(await store.rows('select n from t order by n'), [{ n: 1 }, { n: 2 }])
 })
 
-test('[STO-1] a disk that refuses is an outage, and nothing is believed of it any more', async () => {
+test('[STO-1] a failed fsync is an outage, and the store is not used any more', async () => {
   onSync((_fd, done) => setImmediate(() => done(Object.assign(new Error('i/o error'), { code: 'EIO' }))))
   await assert.rejects(insert(1), (error) => error instanceof StoreUnavailable && error.trouble === 'unsure')
   onSync(disk)
@@ -129,7 +129,7 @@ test('[STO-1] a disk that refuses is an outage, and nothing is believed of it an
   await assert.rejects(store.ping(), StoreUnavailable)
 })
 
-test('[STO-1] what waited behind a commit that the disk refused is not begun', async () => {
+test('[STO-1] transactions that wait behind a commit whose fsync failed are not begun', async () => {
   const asked = Promise.withResolvers<Done>()
   onSync((_fd, done) => asked.resolve(done))
   const first = insert(1)
@@ -143,11 +143,11 @@ test('[STO-1] what waited behind a commit that the disk refused is not begun', a
   assert.equal(begun, false)
 })
 
-test('[STO-1] the log begins anew while writing goes on', async () => {
+test('[STO-1] the log restarts while writing goes on', async () => {
   const text = 'x'.repeat(60_000)
   const rows = 32
   const most = 400_000_000
-  /** The log's header counts how often it began anew. */
+  /** The log's header counts how often it restarted. */
   const begun = (): number => {
     const header = Buffer.alloc(32)
     const log = fs.openSync(`${file}-wal`, 'r')
@@ -158,7 +158,7 @@ test('[STO-1] the log begins anew while writing goes on', async () => {
   await insert(0)
   const before = begun()
   let written = 0
-  // Until it has, rather than so and so much: where the copying keeps up that is after 20 MB.
+  // Until the log restarts, rather than a fixed amount: if copying keeps up that is after 20 MB.
   for (let n = 0; begun() === before; written += rows * text.length) {
     assert.ok(written < most, `${written} bytes in one log`)
     await store.tx((tx) =>

@@ -1,11 +1,11 @@
-// A store that answers reads and refuses writes is not ready: a full disk looks like that.
+// A store that answers reads and refuses writes, as with a full disk, is not ready.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines, type Engine } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
 
-/** Makes every write fail as on a full disk; gives back what ends it. */
+/** Makes every write fail as on a full disk. Returns a function that ends it. */
 async function fillDisk(engine: Engine, store: Store): Promise<() => Promise<unknown>> {
   if (engine.name === 'sqlite') {
     const [row] = await store.rows<{ page_count: number }>('pragma page_count')
@@ -39,7 +39,7 @@ onBothEngines((engine) => {
       })
     const free = await fillDisk(engine, service.store)
     let refused = await register(0)
-    for (let i = 1; refused.status === 201; i++) refused = await register(i) // what space was left in the file
+    for (let i = 1; refused.status === 201; i++) refused = await register(i) // uses up space that was left in the file
     assert.equal(refused.status, 503, refused.text)
     const unready = await service.call('GET /readyz')
     assert.equal(unready.status, 503)

@@ -1,19 +1,19 @@
-// The far end of a connector's socket: an AMQP 1.0 peer that sends what a test says and remembers what came of it.
+// The remote end of a connector's socket: an AMQP 1.0 peer that sends what a test says and records the outcomes.
 import type { AddressInfo, Socket } from 'node:net'
 import rhea, { type Sender } from 'rhea'
 
 export interface AmqpPeer {
   url: string
-  /** Links that are open to receive. */
+  /** The number of links that are open to receive. */
   receivers(): number
-  /** Sends to whoever receives, as far as credit goes; what is released is sent again. Bytes are sent as they are. */
+  /** Sends to receivers as far as their credit goes, and sends released messages again. Bytes are sent as they are. */
   offer(bodies: readonly unknown[]): void
-  /** The most that were sent and not settled at one time. */
+  /** The largest number of messages that were sent and not settled at one time. */
   mostUnsettled(): number
-  /** The most credit a link had. */
+  /** The largest credit that a link had. */
   mostCredit(): number
   settled(): { accepted: number; released: number; rejected: number }
-  /** What became of each body, in the order in which it was told. */
+  /** The outcome of each body, in the order in which the outcomes arrived. */
   outcomes(): readonly { body: unknown; outcome: 'accepted' | 'released' | 'rejected' }[]
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export async function startPeer(): Promise<AmqpPeer> {
   let mostUnsettled = 0
   let mostCredit = 0
 
-  // The library keeps what is sent without credit and sends it later: here it is not sent at all.
+  // The library would queue messages that exceed the credit and send them later; this peer does not send them at all.
   const written = new Map<Sender, number>()
   let scheduled = false
 
@@ -48,7 +48,7 @@ export async function startPeer(): Promise<AmqpPeer> {
     if (written.size > 0) soon()
   }
 
-  // By then what was written is on the wire and off the credit, and what was settled before a flow is told.
+  // By then written messages are on the wire and off the credit, and settlements before a flow have been reported.
   function soon(): void {
     if (scheduled) return
     scheduled = true

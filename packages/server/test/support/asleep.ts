@@ -1,4 +1,4 @@
-// Requests that wait on the clock of a test: moving it before they sleep would pass them by.
+// Requests that wait on the clock of a test: if it moved before they sleep, they would miss it.
 import type { FakeClock } from './fake-clock.ts'
 import { turnsUntil } from './turns-until.ts'
 
@@ -7,7 +7,7 @@ export interface Asleep<T> {
   hasEnded(): boolean
 }
 
-/** Begins something that waits on the clock, and returns when it does, or when it has ended without that. */
+/** Begins work that waits on the clock. Resolves when it sleeps, or has ended without sleeping. */
 export async function asleep<T>(clock: FakeClock, begin: () => Promise<T>): Promise<Asleep<T>> {
   await clock.rest()
   const others = clock.sleepers()
@@ -19,7 +19,7 @@ export async function asleep<T>(clock: FakeClock, begin: () => Promise<T>): Prom
   return { result, hasEnded: () => hasEnded }
 }
 
-/** The same, with time passing a second at a time until it has ended. */
+/** Begins such work and lets time pass, a second at a time, until it has ended. */
 export async function sleptOut<T>(clock: FakeClock, begin: () => Promise<T>): Promise<T> {
   const { result, hasEnded } = await asleep(clock, begin)
   while (!hasEnded()) await clock.advance(1_000)

@@ -1,10 +1,10 @@
-// Citus cannot be installed with npm. Where there is none, this stands in for the little of it that the product calls:
-// functions that spread a table over partitions by hash of its column, and the catalogue of what they did. Statements
-// then meet shards that PostgreSQL itself prunes by the value of tenant_id, as Citus does. What only a cluster has, two
-// phases and machines that are lost, is tried against a real one: CITUS_URL in test/store/citus.test.ts.
+// Citus cannot be installed with npm. This stands in for the few parts of it that the product calls: functions that
+// spread a table over partitions by a hash of its column, and the catalogue of distributed tables. Statements then meet
+// shards that PostgreSQL itself prunes by the value of tenant_id, as Citus does. What only a cluster has, such as
+// two-phase commits and lost machines, needs a real one: CITUS_URL in test/store/sharded.test.ts.
 import pg from 'pg'
 
-/** Shards for each table, whatever number is asked for: enough for a tenant not to be in all of them. */
+/** Shards for each table, whatever number is requested: enough for a tenant not to be in all of them. */
 const SHARDS = 4
 
 const STAND_IN = `
@@ -44,7 +44,7 @@ const STAND_IN = `
   end $$;
 `
 
-/** Makes a database look to the product as if it had Citus. */
+/** Makes a database look as if it had Citus. */
 export async function standInForCitus(url: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()

@@ -1,11 +1,11 @@
-// The compiler of the repository on files that a test wrote. It is a program of its own and takes a fifth of the CPU of
-// the one that is a library.
+// Runs the repository's compiler on files that a test wrote. It is a separate program, and takes a fifth of the CPU of
+// the compiler that is a library.
 import { execFile } from 'node:child_process'
 import path from 'node:path'
 
 const TSC = path.resolve(import.meta.dirname, '../../../../node_modules/typescript/bin/tsc')
 
-/** What it says of the file and of all that it imports; the empty string when they compile. */
+/** Returns the errors of the file and of everything that it imports, or an empty string if they compile. */
 export function compileErrors(file: string, options: readonly string[]): Promise<string> {
   const args = [TSC, '--noEmit', '--ignoreConfig', '--skipLibCheck', ...options, path.basename(file)]
   return new Promise((resolve) => {

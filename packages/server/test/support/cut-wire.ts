@@ -1,16 +1,16 @@
-// A wire between a client and a server that a test can cut and mend.
+// A proxy between a client and a server that a test can cut and mend.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface Wire {
   port: number
   /** Breaks every connection and refuses new ones. */
   cut(): Promise<void>
-  /** Carries nothing any more and breaks nothing: what a server does that hangs. */
+  /** Stops carrying data without closing connections, like a server that hangs. */
   freeze(): void
-  /** The same, and whoever connects from now on gets no answer either: what a machine does that lost its power. */
+  /** The same, and new connections get no answer either, like a machine that lost its power. */
   vanish(): void
   mend(): Promise<void>
-  /** Whoever connects from now on is led to another port. */
+  /** Directs new connections to another port. */
   lead(toPort: number): void
 }
 

@@ -10,9 +10,9 @@ import { databaseFile } from '../../src/store/data-directory.ts'
 
 export interface Engine {
   name: 'sqlite' | 'postgres'
-  /** The environment that points a service at a new, empty store. */
+  /** Makes a new, empty store, with the environment that points a service at it. */
   fresh(): Promise<FreshStore>
-  /** The same with this code's schema in it: a copy of one that the runner has migrated. */
+  /** The same with the current schema: a copy of a store that the runner has migrated. */
   migrated?(): Promise<FreshStore>
 }
 
@@ -54,7 +54,7 @@ async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> 
   }
 }
 
-/** Each drop of a database writes a checkpoint; the second of two in a row has next to nothing to write. */
+/** Dropping a database writes a checkpoint; of several dropped in a row, all but the first write next to nothing. */
 const DROPPED_TOGETHER = 40
 
 async function makeDatabase(template: string): Promise<FreshStore> {
@@ -91,7 +91,7 @@ const sharded: Engine = {
   fresh: () => makeDatabase(SHARDED ? new URL(SHARDED).pathname.slice(1) : 'template1'),
 }
 
-/** Runs the suite once for each engine. The runner says by name when PostgreSQL is left out. */
+/** Runs the suite once for each engine. The runner reports when PostgreSQL is left out. */
 export function onBothEngines(suite: (engine: Engine) => void): void {
   describe('on sqlite', () => suite(sqlite))
   if (POSTGRES_URL) describe('on postgres', () => suite(postgres))

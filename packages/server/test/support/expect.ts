@@ -1,4 +1,4 @@
-// What holds for every error answer is said here once.
+// Assertions that hold for every error response.
 import assert from 'node:assert/strict'
 import { ERRORS, type ErrorCode } from '@sensorium/contract'
 import type { Reply } from './service.ts'
@@ -8,8 +8,8 @@ interface Envelope {
 }
 
 /**
- * The reply is this error of the catalogue: status, envelope, request id, every detail the code defines, and those
- * given.
+ * Asserts that the reply is this error of the catalogue: status, envelope, request id, every detail that the code
+ * defines, and the given details.
  */
 export function assertError(
   reply: Reply<unknown>,

@@ -1,4 +1,4 @@
-// The clock that tests move: nothing that becomes due is passed by.
+// The clock that tests move: it skips nothing that becomes due.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
@@ -8,12 +8,12 @@ import { fakeClock, START } from './fake-clock.ts'
 
 const log = makeLogger('silent')
 
-/** More turns of the event loop than the clock waits for while nobody is busy. */
+/** More turns of the event loop than the clock waits for while nothing is busy. */
 async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
 }
 
-/** A loop that asks the time and then waits for a store, however still the time stands. */
+/** A loop that reads the time and then waits for a store for many turns, in which no time passes. */
 function slowSweep(everyMs: number) {
   const clock = fakeClock()
   const seen: number[] = []
@@ -39,7 +39,7 @@ test('a round that began before the time moved is not the last one', async () =>
   await loop.stop()
 })
 
-test('the last seconds of a long time have every round', async () => {
+test('in the last seconds of a long time every round runs', async () => {
   const { clock, seen, loop } = slowSweep(1_000)
   await clock.advance(30_000)
   assert.ok(seen.length < 30, 'those before may be late')
@@ -47,7 +47,7 @@ test('the last seconds of a long time have every round', async () => {
   await loop.stop()
 })
 
-test('what waits on the clock is asleep before it is moved, and waits no longer than it has to', async () => {
+test('work that waits on the clock sleeps before the clock moves, and waits no longer than needed', async () => {
   const clock = fakeClock()
   const wait = async (): Promise<number> => {
     await manyTurns()

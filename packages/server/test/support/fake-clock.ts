@@ -1,42 +1,42 @@
-// A clock that stands still until a test moves it. Whoever sleeps wakes when the time has come, in order. It is the
-// product's own clock on a machine of the test's.
+// A clock that stands still until a test moves it. Sleepers wake when their time has come, in order. It is the
+// product's own clock on a simulated machine.
 //
-// Work takes no time on it: what is under way comes to its end before the time moves, and after it woke somebody. A
-// sweep that asked the time and was still waiting for the database when the time moved on would otherwise sleep from
-// then on, having seen nothing of what became due meanwhile, and a test that waits for it would wait for ever.
+// Work takes no time on it: work under way ends before the time moves, and again after a sleeper was woken. Otherwise a
+// sweep that read the time and was still waiting for the database when the time moved would sleep from then on without
+// having seen what became due meanwhile, and a test that waits for it would wait for ever.
 import { makeClock, systemClock, type Clock } from '../../src/kernel/clock.ts'
 
 export interface FakeClock extends Clock {
   /**
-   * Moves the time on, waking every sleeper on the way. What is under way ends first, and what happens in the last
-   * seconds has been done when it returns.
+   * Moves the time on and wakes every sleeper on the way. Work under way ends first, and work that begins in the last
+   * seconds has ended when this resolves.
    */
   advance(ms: number): Promise<void>
   /**
-   * Moves the time on at one go: whoever is due wakes once, however long it was. For days, where advancing would take
-   * as long.
+   * Moves the time on in one step: every due sleeper wakes once, however long the step. For days, which would take too
+   * long with `advance`.
    */
   jump(ms: number): Promise<void>
-  /** The same at once, whatever is under way: for tests of just that. */
+  /** The same, without waiting for work under way: for tests of exactly that. */
   moveNow(ms: number): void
-  /** Sets the machine's clock by so much, back if it is negative: no time passes. */
+  /** Sets the machine's clock ahead by `ms`, or back if negative: no time passes. */
   set(ms: number): void
   sleepers(): number
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is under way any more. */
   rest(): Promise<unknown>
-  /** Time moves only while nothing is under way there. Returns what ends that. */
+  /** Makes the time move only while `isBusy` is false. Returns a function that ends this. */
   restWith(isBusy: () => boolean): () => void
 }
 
 export const START = Date.parse('2030-01-01T00:00:00Z')
 
-/** A request to a port of this process, and its response, need some turns of the event loop in which nobody is busy. */
+/** A request to a port of this process, and its response, need some turns of the event loop while nothing is busy. */
 const QUIET_TURNS = 20
-/** What is under way for so long waits for something that the test does later: a lock that it holds, say. */
+/** Work that takes longer than this waits for something that the test does later, such as releasing a lock. */
 const PATIENCE_MS = 10_000
 /**
- * At the end of a long time every round is waited for; before that they come as on a busy machine, where some are late:
- * a minute of full rounds takes seconds on PostgreSQL. Every loop that a test waits for goes round in less than this.
+ * At the end of a long time `advance` waits for every round of a loop; before that, rounds may be late as on a busy
+ * machine: a minute of full rounds takes seconds on PostgreSQL. Every loop that a test waits for has a shorter period.
  */
 const EXACT_MS = 2_500
 
@@ -44,11 +44,11 @@ const someTurns = async (): Promise<void> => {
   for (let i = 0; i < QUIET_TURNS; i++) await new Promise(setImmediate)
 }
 
-/** Resolves when nobody has been busy for some turns; false when that took too long. */
+/** Resolves to true when nothing has been busy for some turns, to false when that took too long. */
 async function becomeQuiet(isBusy: () => boolean): Promise<boolean> {
   const since = performance.now()
   for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; turns++) {
-    // What takes longer than some turns waits for a disk or another process, which need the processor more.
+    // After some turns the work waits for a disk or another process, which need the processor more.
     await (turns < 200 ? new Promise(setImmediate) : systemClock.sleep(1))
     quiet = isBusy() ? 0 : quiet + 1
     if (performance.now() - since > PATIENCE_MS) return false
@@ -69,7 +69,7 @@ export function fakeClock(start = START): FakeClock {
       return new Promise((resolve) => {
         if (signal?.aborted) return resolve()
         const wake = (): void => {
-          // A loop sleeps thousands of times on one signal, which looks through all its listeners for each.
+          // A loop sleeps thousands of times on one signal, which searches all of its listeners each time.
           signal?.removeEventListener('abort', stop)
           resolve()
         }
@@ -90,7 +90,7 @@ export function fakeClock(start = START): FakeClock {
   }
   return {
     ...machine,
-    align() {}, // a test's time is the test's alone, whatever the database says
+    align() {}, // only the test sets its time, whatever the database says
     async advance(ms) {
       const until = passed + ms
       const exactFrom = until - EXACT_MS
@@ -130,7 +130,7 @@ export function fakeClock(start = START): FakeClock {
   }
 }
 
-/** The clock of a real machine that is so far ahead of this one. It cannot be moved. */
+/** The clock of a real machine that is `aheadMs` ahead of this one. It cannot be moved. */
 export const realClock = (aheadMs = 0): FakeClock => ({
   ...makeClock({ ...systemClock, wall: () => Date.now() + aheadMs }),
   advance: async () => {},

@@ -3,11 +3,11 @@ import type { Store } from '../../src/store/db.ts'
 
 export interface HeldStore {
   store: Store
-  /** Resolves when so many wait to begin. */
+  /** Resolves when `count` transactions wait to begin. */
   untilWaiting(count: number): Promise<void>
-  /** Lets the first of those begin, or the last. */
+  /** Lets the first or the last of the waiting transactions begin. */
   begin(which: 'first' | 'last'): void
-  /** Lets them begin from now on, as long as `work` takes. */
+  /** Lets all transactions begin until `work` has ended. */
   beginAll(work: Promise<unknown>): Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// What the files of a folder share because it is dear to start: the first that needs it keeps it, and it is closed after
-// the last of them (scripts/test/lane.ts).
+// Resources that the test files of a folder share because they are expensive to start: the first file that needs one
+// keeps it, and it is closed after the last file (scripts/test/lane.ts).
 const kept: (() => Promise<void>)[] = []
 
 export const keep = (close: () => Promise<void>): void => void kept.push(close)

@@ -1,15 +1,15 @@
-// The statements that are of several tenants on purpose, each with its reason. All others stay on one shard.
+// The statements that span several tenants on purpose, each with its reason. All others stay on one shard.
 
 export interface OverAllTenants {
-  /** How it begins, or what it has in it. */
+  /** Matches the beginning of the statement, or a part of it. */
   statement: RegExp
   why: string
-  /** It is not run at all where tenants are spread over shards. */
+  /** The statement is never run on a store whose tenants are spread over shards. */
   onOneServerOnly?: true
 }
 
 export const OVER_ALL_TENANTS: readonly OverAllTenants[] = [
-  // What the service looks for by itself: unlocked, and only whose turn it is. What follows is done tenant by tenant.
+  // Background searches of the service: without locks, and only for whose turn it is. The work is done by tenant.
   {
     statement: /^select tenant_id from deliveries where wake_at is not null and wake_at <= \?/,
     why: 'whose leases and waits have run out, once a second',

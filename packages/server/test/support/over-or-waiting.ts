@@ -1,9 +1,9 @@
-// Two transactions meet: a test holds one of them open and waits here until the other has come as far as it can.
+// For tests of two concurrent transactions: one is held open until the other has come as far as it can.
 import type { Store } from '../../src/store/db.ts'
 
 /**
- * Resolves when the work is over, or when a transaction waits for what another holds. With one writer at once: there it
- * waits for its turn.
+ * Resolves when the work is over, or when a transaction waits for a lock. With one writer it resolves at once: there
+ * the work waits for its turn.
  */
 export async function overOrWaiting(store: Store, work: Promise<unknown>): Promise<void> {
   let isOver = false

@@ -1,4 +1,4 @@
-// A throw-away pgbouncer for tests: Debian's own, with a folder and a port of its own, gone afterwards.
+// A throw-away pgbouncer for tests: Debian's own, with its own folder and port, removed afterwards.
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -15,7 +15,7 @@ export interface Pooler {
 const PROGRAM = '/usr/sbin/pgbouncer'
 const READY_WITHIN_MS = 20_000
 
-/** As root on Debian the package is one command away; its own service must not start. */
+/** As root on Debian one command installs the package; its own service must not start. */
 function install(): boolean {
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return false
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
@@ -23,7 +23,7 @@ function install(): boolean {
   return existsSync(PROGRAM)
 }
 
-/** For the `skip` of a test: false where one can be had. */
+/** For the `skip` of a test: false where pgbouncer is available. */
 export const noPooler: string | false =
   existsSync(PROGRAM) || install() ? false : 'pgbouncer is missing (Debian package pgbouncer)'
 
@@ -36,7 +36,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** In front of the server of `url`. `ignored` are the parameters of a start that it lets pass. */
+/** Starts one in front of the server of `url`. `ignored` are the startup parameters that it lets pass. */
 export async function startPooler(url: string, mode: 'session' | 'transaction', ignored: string): Promise<Pooler> {
   const server = new URL(url)
   const folder = mkdtempSync(path.join(tmpdir(), 'sensorium-pooler-'))

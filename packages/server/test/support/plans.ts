@@ -1,6 +1,6 @@
-// Whether a statement finds its rows by an index, whatever the statistics say: it is planned once for all values, as
-// PostgreSQL does it after the first few times, on tables that have never been looked at. An index that is read from end to
-// end is as bad as the table, and costs the more the more there is.
+// Whether a statement finds its rows by an index, whatever the statistics: it is planned once for all values, as
+// PostgreSQL does after the first few executions, on tables that were never analysed. Reading a whole index is as bad
+// as reading the table, and its cost grows with the number of rows.
 import pg from 'pg'
 
 export interface Plan {
@@ -21,7 +21,7 @@ function* nodesOf(plan: Plan): Generator<Plan> {
   for (const part of plan.Plans ?? []) yield* nodesOf(part)
 }
 
-/** What the first column of each index is. */
+/** The first column of each index. */
 async function leadingColumns(client: pg.Client): Promise<Map<string, string>> {
   const { rows } = await client.query<{ name: string; first: string }>(
     `select c.relname as name, pg_get_indexdef(i.indexrelid, 1, true) as first
@@ -32,7 +32,7 @@ async function leadingColumns(client: pg.Client): Promise<Map<string, string>> {
 }
 
 export interface Planner {
-  /** How the rows of a statement are found if not by an index; null where an index leads to them. */
+  /** Returns how the statement finds its rows if not by an index, or null if an index leads to them. */
   whyNotByIndex(sql: string): Promise<string | null>
   end(): Promise<void>
 }

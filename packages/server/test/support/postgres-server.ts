@@ -1,5 +1,5 @@
-// A throw-away PostgreSQL server for tests: real binaries, own folder and port, gone afterwards. With real fsync, unless
-// somebody asks for less.
+// A throw-away PostgreSQL server for tests: real binaries, own folder and port, removed afterwards. With real fsync,
+// unless the caller's settings turn it off.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   chownSync,
@@ -43,8 +43,8 @@ interface Installation {
 type Settings = Readonly<Record<string, string | number>>
 
 /**
- * For a server that no power cut can hit: the system still has what a killed server wrote. Making and dropping a database
- * of 500 files takes 30 ms of CPU instead of 160, and no time of the disk. Nothing lives long enough to be vacuumed.
+ * For a server that meets no power cut: what a killed server wrote is still in the system's cache. Making and dropping
+ * a database of 500 files takes 30 ms of CPU instead of 160, and no disk time. No data lives long enough for a vacuum.
  */
 export const WITHOUT_POWER_CUTS: Settings = { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' }
 
@@ -86,7 +86,7 @@ export async function startPostgres(settings: Settings = {}): Promise<PostgresSe
   }
 }
 
-/** Starts a server in its folder, on a port that is free. */
+/** Starts a server in its own folder, on a free port. */
 async function serveFolder(base: string, bin: string, account: Account, more: Settings): Promise<PostgresServer> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
@@ -105,7 +105,7 @@ async function serveFolder(base: string, bin: string, account: Account, more: Se
         standby: () => followServer(base, bin, port, account),
       }
     } catch (error) {
-      // Another process may have taken the port between the look and the start.
+      // Another process may have taken the port between the check and the start.
       if (attempt === 3 || !String(error).includes('could not create any TCP/IP sockets')) throw error
     }
   }
@@ -116,7 +116,7 @@ async function followServer(base: string, bin: string, port: number, account: Ac
   const client = new pg.Client(`postgres://postgres@127.0.0.1:${port}/postgres`)
   await client.connect()
   try {
-    // The data may change while it is copied: the label says from where on the log has to be done again.
+    // The data may change while it is copied: the label says from where the log has to be replayed.
     await client.query("select pg_backup_start('standby', true)")
     spawnSync('cp', ['-a', path.join(base, 'data'), folder])
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
@@ -157,7 +157,7 @@ function makeFolder(account: Account): string {
   throw new Error(`PostgreSQL could not be started: its account cannot write to ${tmpdir()} or /tmp`)
 }
 
-/** Where a `postgres` lies that runs under the account: as installed, or else a copy in the server's folder. */
+/** Finds a `postgres` that runs under the account: as installed, or else a copy in the server's folder. */
 async function usableBinaries(base: string, account: Account): Promise<string> {
   const reasons: string[] = []
   for (const { bin, relocatable } of installations()) {

@@ -1,5 +1,5 @@
-// What a disk holds for sure at every moment at which the power could fail, while a store on SQLite works: a copy of its
-// files as of each flush of the log. Of what was written after a flush any part may be there, torn and in any order.
+// What a disk is guaranteed to hold whenever the power could fail while a store on SQLite works: a copy of its files as
+// of each flush of the log. Of what was written after a flush any part may be on disk, torn and in any order.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import path from 'node:path'
@@ -11,23 +11,23 @@ interface Files {
 }
 
 export interface Cut<T> extends Files {
-  /** What clients had been told by the last moment at which the disk was sure of no more than this. */
+  /** What had been confirmed to clients at the last moment at which only these files were guaranteed on disk. */
   told: T
-  /** The files as of the next flush; null after the last. */
+  /** The files as of the next flush, or null after the last one. */
   next: Files | null
 }
 
 const PAGE = 4_096
 const FRAME_HEADER = 24
-/** The log's header says which of its frames are of this time round: two numbers that change when it begins anew. */
+/** The salts in the log's header tell which frames are current: two numbers that change when the log restarts. */
 const salts = (log: Buffer): string => log.toString('hex', 16, 24)
 
-/** Records from now on; `told` is asked before anybody hears of a flush. */
+/** Starts recording. `told` is called before anybody is notified of a flush. */
 export function recordCuts<T>(file: string, told: () => T): { cuts: Cut<T>[]; stop(): void } {
   const disk = fs.fdatasync
   const cuts: Cut<T>[] = []
   const flush = (fd: number, done: (error: NodeJS.ErrnoException | null) => void): void => {
-    // The log first: what is copied from it into the database meanwhile is in it.
+    // The log is read first: anything that is copied from it into the database meanwhile is still in it.
     const log = fs.readFileSync(`${file}-wal`)
     const files = { log, database: fs.readFileSync(file) }
     disk(fd, (error) => {
@@ -50,7 +50,7 @@ export function recordCuts<T>(file: string, told: () => T): { cuts: Cut<T>[]; st
   }
 }
 
-/** Whether the log began anew before the next flush: its frames are in the database, and are written over. */
+/** Whether the log restarted before the next flush: its frames are in the database, and are overwritten. */
 export const beginsAnew = ({ log, next }: Cut<unknown>): boolean => next !== null && salts(log) !== salts(next.log)
 
 function firstDifference(a: Buffer, b: Buffer): number {
@@ -60,27 +60,27 @@ function firstDifference(a: Buffer, b: Buffer): number {
   return i
 }
 
-/** What the disk may look like after a power cut between this flush and the next; the least of it comes first. */
+/** States of the disk after a power cut between this flush and the next; the one with the least data comes first. */
 export function* remainsOf(cut: Cut<unknown>): Generator<Files> {
   const { database, log, next } = cut
   yield { database, log }
   if (!next) return
-  // A log begins anew when all of it is in the database, and that is on disk.
+  // A log restarts when all of it is in the database, and the database is on disk.
   const base = beginsAnew(cut) ? next.database : database
   const from = firstDifference(log, next.log)
   for (const end of [from + FRAME_HEADER + 100, from + PAGE + FRAME_HEADER, next.log.length - 1]) {
     if (end < next.log.length)
       yield { database: base, log: Buffer.concat([next.log.subarray(0, end), log.subarray(end)]) }
   }
-  // The later part of what was written is there, and the earlier is not.
+  // The later part of the written data is on disk, and the earlier part is not.
   const hole = Buffer.from(next.log)
   hole.fill(0, from, Math.min(from + PAGE, hole.length))
   if (from > 32) yield { database: base, log: hole }
 }
 
 /**
- * The same while this log was copied into the database, of which every other page has reached the disk. Null where none
- * was.
+ * The same while this log is copied into the database, when every other page has reached the disk. Null if the log was
+ * not copied.
  */
 export function halfCopied({ database, log, next }: Cut<unknown>): Files | null {
   if (!next || database.equals(next.database)) return null
@@ -89,7 +89,7 @@ export function halfCopied({ database, log, next }: Cut<unknown>): Files | null 
   return { database: half, log }
 }
 
-/** Puts them where a service looks for its data. */
+/** Writes the files to where a service looks for its data. */
 export function layOut({ database, log }: Files, folder: string): string {
   const file = databaseFile(folder)
   fs.mkdirSync(path.dirname(file), { recursive: true })

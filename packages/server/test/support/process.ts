@@ -14,33 +14,33 @@ export interface Finished {
 }
 
 export interface RunningProcess {
-  /** As the process printed it. */
+  /** The address that the process printed. */
   url: string
   pid: number
   /** Standard output and error so far. */
   output(): string
   kill(signal: NodeJS.Signals): void
-  /** Resolves when the output, from now on or so far, matches. */
+  /** Resolves when the output, so far or from now on, matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
-  /** Resolves once it has ended and all output is read. */
+  /** Resolves once the process has ended and all output is read. */
   ended: Promise<Finished>
-  /** SIGTERM, and the end of it. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<Finished>
 }
 
 export const COMPILE_CACHE = fileURLToPath(new URL('../../../../node_modules/.cache/sensorium', import.meta.url))
 
-/** Nothing of the environment of whoever runs the tests. */
+/** An environment without the variables of the user who runs the tests. */
 const clean = (env: Record<string, string>): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   NODE_COMPILE_CACHE: COMPILE_CACHE,
-  // A test that kills a node means the process that it started.
+  // A test that kills a node must hit the process that it started.
   WORKERS: '1',
   ...env,
 })
 
 function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' | 'ended'> {
-  // A test that fails halfway leaves nothing running.
+  // A test that fails halfway must leave nothing running.
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))
@@ -88,7 +88,7 @@ function watch(child: ChildProcess): Pick<RunningProcess, 'output' | 'printed' |
 /** `sensorium start` without the command line: node src/main.ts. Resolves when it listens. */
 export const startProcess = (env: Record<string, string>): Promise<RunningProcess> => listening([MAIN], env)
 
-/** `sensorium start` with the command of a package that is installed somewhere. */
+/** `sensorium start` with the command of an installed package. */
 export const startInstalled = (command: string, env: Record<string, string>): Promise<RunningProcess> =>
   listening([command, 'start'], env)
 
@@ -120,7 +120,7 @@ export function refusedStart(env: Record<string, string>): Promise<Finished> {
   return watch(child).ended
 }
 
-/** `sensorium …args` that goes on until it is told to end. */
+/** `sensorium …args` that runs until it is stopped. */
 export function startSensorium(
   args: readonly string[],
   env: Record<string, string>,
@@ -139,8 +139,8 @@ export function sensorium(
 }
 
 /**
- * `sensorium …args` in this process, by the function that the process calls: what a command says and does is the same,
- * without half a second of CPU for its start.
+ * `sensorium …args` in this process, by the function that the process would call: output and effects are the same,
+ * without half a second of CPU for the start.
  */
 export async function command(args: readonly string[], env: Record<string, string>): Promise<Finished> {
   let stdout = ''

@@ -1,5 +1,5 @@
 // A throw-away RabbitMQ for tests: Debian's own binaries with the AMQP 1.0 plugin, own node name, folder, ports and
-// epmd on the loopback address, gone afterwards. It may run as root, and beside a broker of the machine.
+// epmd on the loopback address, removed afterwards. It may run as root, and beside a broker of the machine.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,11 +16,11 @@ export interface RabbitServer {
   readonly tlsUrl: string
   readonly ca: string
   readonly password: string
-  /** The process that everything else of it was started by. */
+  /** The process that started all others of the broker. */
   readonly pid: number
-  /** SIGKILL, and nothing else: connections break, durable messages stay on disk. */
+  /** Sends SIGKILL and nothing else: connections break, durable messages stay on disk. */
   kill(): Promise<void>
-  /** After a kill: the same port, the same data. */
+  /** Starts it again after a kill, with the same port and data. */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ const TLS = fileURLToPath(new URL('./tls/', import.meta.url))
 const USER = 'tester'
 const PASSWORD = 'a/very:secret@password'
 
-// Ends the whole group when its standard input does: nothing is left of a test process that was killed.
+// Ends the whole process group when its standard input ends, so that a killed test process leaves nothing behind.
 const GUARD = `
   exec 3<&0
   epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 </dev/null >/dev/null 2>&1 3<&- &
@@ -39,7 +39,7 @@ const GUARD = `
   wait
 `
 
-/** Where the scripts of an installed broker lie; null where there is none. */
+/** The folder with the scripts of an installed broker, or null if there is none. */
 function installed(): string | null {
   const base = '/usr/lib/rabbitmq/lib'
   const version = existsSync(base) ? readdirSync(base).find((name) => name.startsWith('rabbitmq_server-')) : undefined
@@ -47,7 +47,7 @@ function installed(): string | null {
   return script !== null && existsSync(script) && spawnSync('epmd', ['-help']).error === undefined ? script : null
 }
 
-/** As root on Debian the package is one command away. Its own service must not start: dpkg asks policy-rc.d. */
+/** As root on Debian one command installs the package. Its own service must not start: dpkg asks policy-rc.d. */
 function install(): string | null {
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return null
   const policy = '/usr/sbin/policy-rc.d'
@@ -69,14 +69,14 @@ function install(): string | null {
 
 const script = installed() ?? install()
 
-/** For the `skip` of a test: false where a broker can be had. On a build machine none is a failure. */
+/** For the `skip` of a test: false where a broker is available. On a build machine a missing broker is a failure. */
 export const noBroker: string | false = script !== null ? false : 'RabbitMQ is missing (Debian package rabbitmq-server)'
 if (noBroker && process.env['CI'] === 'true') throw new Error(`${noBroker}: required because CI=true`)
 
 async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
   while (ports.size < count) {
-    // Below the ephemeral ports: nobody's retry can take one while the broker is down.
+    // Below the ephemeral ports, so that no client that retries can take one while the broker is down.
     const port = 20_000 + Math.floor(Math.random() * 12_000)
     const free = await new Promise<boolean>((resolve) => {
       const probe = createServer()

@@ -1,4 +1,4 @@
-// HTTP by hand over one connection, for what no client library lets a test do.
+// HTTP by hand over one connection, for requests that no client library lets a test send.
 import { connect, type Socket } from 'node:net'
 
 export interface RawReply {
@@ -10,7 +10,7 @@ export interface RawReply {
 export interface RawConnection {
   socket: Socket
   write(text: string | Uint8Array): void
-  /** The next whole answer, 1xx included. Rejects when the connection ends before it. */
+  /** Resolves to the next complete response, 1xx included. Rejects when the connection ends before it. */
   reply(): Promise<RawReply>
   /** Resolves when the other side has closed. */
   closed: Promise<void>
@@ -20,7 +20,7 @@ export async function rawConnection(url: string, localAddress?: string): Promise
   const { hostname, port } = new URL(url)
   const socket = connect({ port: Number(port), host: hostname, ...(localAddress ? { localAddress } : {}) })
   let pending = Buffer.alloc(0)
-  // Put together when somebody wants to know what is in it: a large response is many pieces.
+  // Concatenated only when the content is needed: a large response arrives in many pieces.
   const unread: Buffer[] = []
   let over = false
   let waiting: { resolve: (reply: RawReply) => void; reject: (error: Error) => void }[] = []

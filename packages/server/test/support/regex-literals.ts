@@ -1,5 +1,5 @@
-// Finds the regular expressions that stand in a source text. It reads just enough of TypeScript to know where one can
-// begin; a slip would hand over something that does not compile, and the test that uses this would say so.
+// Finds the regular expressions in a source text. It reads enough of TypeScript to know where one can begin; an error
+// would return an expression that does not compile, and fail the test that uses this.
 
 export interface Literal {
   line: number
@@ -19,7 +19,7 @@ function canBegin(before: string): boolean {
   return !/[)\]"'`]/.test(last)
 }
 
-/** Where the text that a quote begins ends; a template that is interrupted by `${` ends there. */
+/** Returns where the text that a quote begins ends; a template that is interrupted by `${` ends there. */
 function endOfText(text: string, at: number, quote: string): number {
   for (let i = at; i < text.length; i++) {
     if (text[i] === '\\') i++
@@ -43,9 +43,9 @@ function endOfRegex(text: string, at: number): number {
 
 export function regexLiterals(text: string): Literal[] {
   const found: Literal[] = []
-  /** What has been read since the last comment or text, for what may follow. */
+  /** What has been read since the last comment or text, which decides what may follow. */
   let before = ''
-  /** Braces that are open inside of each template that was interrupted. */
+  /** The number of open braces inside each interrupted template. */
   const templates: number[] = []
   for (let i = 0; i < text.length; i++) {
     const c = text[i]!

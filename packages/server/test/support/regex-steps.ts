@@ -1,5 +1,5 @@
-// How much work a backtracking engine has with a regular expression: the expression is parsed, run in the plainest way,
-// and every character it looks at is counted. The count is the same on every machine, however busy.
+// How much work a backtracking engine has with a regular expression: the expression is parsed and run in the simplest
+// way, counting every character that is examined. The count is the same on every machine, however busy.
 
 type Node =
   | { kind: 'char'; test: RegExp }
@@ -8,7 +8,7 @@ type Node =
   | { kind: 'ahead'; options: Node[][]; negative: boolean }
   | { kind: 'repeat'; node: Node; min: number; max: number; lazy: boolean }
 
-/** Samples for a class: of these, those that it takes. */
+/** Sample characters for a class: those of them that it matches are tried. */
 const SAMPLES = [...'a0 "=;:.-_/\\,+Z\t\n%&?#@[]()<>{}*~!x', 'é', 'ß', '日', '\u00a0', '\u0000']
 
 class Parser {
@@ -125,7 +125,7 @@ function makeRun(options: Node[][], flags: string) {
   const any = (choices: readonly Node[][], at: number, next: Next): boolean =>
     choices.some((nodes) => all(nodes, 0, at, next))
 
-  /** Steps to find the first match, or with `g` all of them. Infinity: more than anybody should count. */
+  /** Steps to find the first match, or all of them with `g`. Infinity if there are too many to count. */
   return (input: string): number => {
     steps = 0
     text = input
@@ -164,19 +164,19 @@ function shortest(nodes: readonly Node[]): string {
     .join('')
 }
 
-/** The character that a test for one is about, where no sample fits. */
+/** The character that a test for a single one matches, if no sample fits. */
 function literalOf(test: RegExp): string {
   for (let code = 0; code < 0x3000; code++) if (test.test(String.fromCharCode(code))) return String.fromCharCode(code)
   return ''
 }
 
 interface Loop {
-  /** The shortest text that leads to it. */
+  /** The shortest text that leads to the repetition. */
   lead: string
   pumps: string[]
 }
 
-/** Every repetition that may go on for long, and what keeps it going. */
+/** Every repetition that may go on for long, with the texts that keep it going. */
 function loopsOf(options: readonly Node[][], lead: string): Loop[] {
   return options.flatMap((nodes) =>
     nodes.flatMap((node, i): Loop[] => {
@@ -198,14 +198,14 @@ function loopsOf(options: readonly Node[][], lead: string): Loop[] {
 }
 
 const LENGTH = 150
-/** What may follow the run that is repeated, so that the whole does not match. */
+/** Texts that may follow the repeated run, so that the whole does not match. */
 const ENDS = ['', '\u0001', 'a a', '" "']
-/** Twice the text is twice the work, and a little; where it grows with the square it is four times. */
+/** Twice the text is a little more than twice the work; with quadratic growth it is four times the work. */
 const LINEAR = 2.7
 
 export interface Growth {
   growth: number
-  /** What made it grow. */
+  /** The text that made the work grow. */
   input: string
 }
 
@@ -228,7 +228,7 @@ export function worstGrowth(source: string, flags: string): Growth {
         const times = Math.ceil(LENGTH / unit.length)
         const fourfold = run(input(4 * times))
         const [once, twice] = fourfold === Infinity ? [1, 1] : [run(input(times)), run(input(2 * times))]
-        // Of both: where one of the texts happens to match, one of the two says little.
+        // The smaller of both ratios: if one of the texts happens to match, one ratio says little.
         const value = fourfold === Infinity ? Infinity : Math.min(fourfold / twice, twice / once)
         if (value > worst.growth) worst = { growth: value, input: `${start}(${unit})×n${end}` }
         if (worst.growth === Infinity) return worst

@@ -1,4 +1,5 @@
-// A whole service for a test: a real store, a real port, a clock that the test moves. Nothing of ours is replaced.
+// A whole service for a test: a real store, a real port, a clock that the test moves. No part of the product is
+// replaced.
 import { createTenant } from '../../src/tenants/create.ts'
 import { makeApp, type App } from '../../src/app.ts'
 import { readConfig, type Config } from '../../src/config.ts'
@@ -15,7 +16,7 @@ import { watched } from './watched-store.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
 
-/** JSON that no type describes: tests look at responses whose shape is what they test. */
+/** JSON without a type: tests check the shape of the responses themselves. */
 export type Untyped = any
 
 export interface Reply<T = Untyped> {

@@ -1,5 +1,5 @@
-// Whether a statement stays on one shard: it is planned, not run, on a schema whose tables are spread by tenant over
-// partitions, with the values that it was given. A plan that reads or writes two partitions would go to two machines.
+// Whether a statement stays on one shard: it is planned, not run, with its values, on a schema whose tables are spread
+// over partitions by tenant. A plan that reads or writes two partitions would go to two machines.
 import pg from 'pg'
 import { readDistribution } from '../../src/store/distribution.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
@@ -22,7 +22,7 @@ function* shardsIn(plan: Plan): Generator<string> {
   for (const part of plan.Plans ?? []) yield* shardsIn(part)
 }
 
-/** Why the statement could not be handed to one shard whole; null where it can. */
+/** Returns why the statement cannot be handed to one shard as a whole, or null if it can. */
 export async function whyNotOneShard(client: pg.Client, sql: string, values: readonly Value[]): Promise<string | null> {
   if (!TENANT_TABLES.test(sql) || /^\s*(analyze|set|create|alter|drop)\b/i.test(sql)) return null
   if (/tenant_id\s*=\s*any\b/.test(sql)) return 'names its tenants as a list'
@@ -32,7 +32,7 @@ export async function whyNotOneShard(client: pg.Client, sql: string, values: rea
   )
   const shards = new Set(shardsIn(rows[0]!['QUERY PLAN'][0].Plan))
   if (shards.size > 1) return `touches ${shards.size} shards`
-  // A plan of an insert does not name its shard: values do.
+  // The plan of an insert does not name its shard: its values do.
   if (/^\s*(with\b.*\)\s*)?insert into/is.test(sql) && shards.size === 0 && /\bselect\b/i.test(sql))
     return 'inserts what the coordinator has to look into first'
   return null
@@ -47,11 +47,11 @@ function isMeant(sql: string, isSharded: boolean): boolean {
 
 export interface Recording {
   store: Store
-  /** What was run and would not stay on one shard, or goes by no index, with its reason; asked for once, it begins anew. */
+  /** Returns the recorded statements that leave their shard or use no index, with the reason, and starts afresh. */
   check(): Promise<string[]>
 }
 
-/** The store, noting each statement of a feature with the first values that it was given. */
+/** Wraps the store to record each statement with the first values that it was given. */
 export function recorded(store: Store): Recording {
   const noted = new Map<string, readonly Value[]>()
   const note = (sql: string, values: readonly Value[] = []): void => void (noted.has(sql) || noted.set(sql, values))
@@ -79,12 +79,12 @@ const recordedStore = (store: Store, note: Note): Store => ({
   },
   rows: (sql, values) => (note(sql, values), store.rows(sql, values)),
   lookUp: (sql, values) => (note(sql, values), store.lookUp(sql, values)),
-  beside: {
+  outsideTx: {
     dialect: store.dialect,
-    rows: (sql, values) => (note(sql, values), store.beside.rows(sql, values)),
+    rows: (sql, values) => (note(sql, values), store.outsideTx.rows(sql, values)),
   },
-  get behind() {
-    return recordedDb(store.behind, note)
+  get staleReads() {
+    return recordedDb(store.staleReads, note)
   },
   readFor(caller) {
     const db = store.readFor(caller)
@@ -100,7 +100,8 @@ async function checkNoted(noted: Map<string, readonly Value[]>, isSharded: boole
   const client = new pg.Client(SHARDED_URL)
   await client.connect()
   try {
-    // Each once in a run, whichever test file was first; again where what one server may is no excuse.
+    // Each statement is checked once in a run, by whichever test file is first, and once more for sharded stores, where
+    // fewer statements may span tenants.
     const { rows } = await client.query<{ statement: string }>(
       'insert into looked_at select $2, * from unnest($1::text[]) on conflict do nothing returning statement',
       [statements.map(([sql]) => sql), isSharded],

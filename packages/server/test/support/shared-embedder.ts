@@ -1,6 +1,6 @@
-// The built-in model, loaded once for all services of a test process: reading 23 MB, checking them and making a session of
-// them takes half a second of CPU each time. What it said of a text it would say again, so the same text, which the tests
-// of the second engine bring, is read once.
+// The built-in model, loaded once for all services of a test process: reading 23 MB, checking them and creating a
+// session takes half a second of CPU each time. Its vectors are cached too, because the tests of the second engine
+// embed the same texts again.
 import { builtinEmbedder } from '../../src/memory/embed/builtin.ts'
 import type { Embedded, Embedder } from '../../src/memory/embed/embedding.ts'
 
@@ -12,14 +12,14 @@ async function read(text: string): Promise<Embedded[]> {
   if (!windows) {
     windows = model!.embed([text]).then(([first]) => first!)
     known.set(text, windows)
-    // A thread that died is asked again.
+    // After the thread died the text is embedded again.
     windows.catch(() => known.delete(text))
   }
-  // Copies: who gets them may give their bytes away.
+  // Copies, because the caller may transfer their bytes.
   return structuredClone(await windows)
 }
 
-/** One service's hold on it: what it still waits for when it closes fails, and the model goes on. */
+/** The shared model for one service: when it closes, its pending calls fail and the model stays loaded. */
 export function sharedEmbedder(): Embedder {
   model ??= builtinEmbedder()
   const { query } = model

@@ -1,4 +1,4 @@
-// An open store of either engine, for the tests of the seam itself.
+// An open store of either engine, for tests of the store interface itself.
 import { readConfig, type Config } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
@@ -9,7 +9,7 @@ export interface OpenedStore {
   store: Store
   config: Config
   env: Record<string, string>
-  /** Another one on the same data, as another process would have it. */
+  /** Opens another store on the same data, as another process would. */
   another(): Store
   /** Closes all of them and removes the data. */
   drop(): Promise<void>
@@ -20,7 +20,7 @@ export async function makeStore(env: Record<string, string>): Promise<void> {
   await (await openStore(readConfig(env), systemClock)).store.close()
 }
 
-/** Empty: no migration has run. */
+/** Opens an empty store, on which no migration has run. */
 export async function emptyStore(engine: Engine): Promise<OpenedStore> {
   const { env, drop } = await engine.fresh()
   const config = readConfig(env)

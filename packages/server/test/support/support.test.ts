@@ -1,4 +1,4 @@
-// The tools the other tests stand on.
+// Tests of the tools that the other tests use.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
@@ -8,7 +8,7 @@ const skip = process.env.TEST_POSTGRES_URL ? false : 'PostgreSQL is missing'
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
-  // A server that crashes under an open connection reports it here as well.
+  // If the server crashes under an open connection, the error arrives here as well.
   client.on('error', () => {})
   await client.connect()
   try {

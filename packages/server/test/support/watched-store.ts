@@ -1,4 +1,4 @@
-// A store that knows whether anybody is waiting for it: the clock of a test moves only while nobody is.
+// A store that knows whether a call to it is under way: the clock of a test moves only while none is.
 import type { Store } from '../../src/store/db.ts'
 
 export interface WatchedStore {
@@ -14,9 +14,9 @@ export function watched(store: Store): WatchedStore {
     work.then(end, end)
     return work
   }
-  /** It begins when the store says so. */
+  /** Counts as under way until the store calls `begin`. */
   const later =
-    (wait: Store['soon']): Store['soon'] =>
+    (wait: Store['beforeNextGroup']): Store['beforeNextGroup'] =>
     (begin) => {
       underWay++
       wait(() => {
@@ -26,15 +26,15 @@ export function watched(store: Store): WatchedStore {
     }
   const self: Store = {
     ...store,
-    // What a store says of itself may change.
+    // A getter, because the store's value may change.
     get isSharded() {
       return store.isSharded
     },
-    // A copy of the database has nothing to do with the time that a test moves.
-    get behind() {
-      return store.behind === store ? self : store.behind
+    // A replica is not watched: it does not follow the time that a test moves.
+    get staleReads() {
+      return store.staleReads === store ? self : store.staleReads
     },
-    beside: { dialect: store.dialect, rows: (sql, values) => count(store.beside.rows(sql, values)) },
+    outsideTx: { dialect: store.dialect, rows: (sql, values) => count(store.outsideTx.rows(sql, values)) },
     rows: (sql, values) => count(store.rows(sql, values)),
     readFor(caller) {
       const db = store.readFor(caller)
@@ -42,11 +42,11 @@ export function watched(store: Store): WatchedStore {
     },
     lookUp: (sql, values) => count(store.lookUp(sql, values)),
     tx: (work, options) => count(store.tx(work, options)),
-    soon: later(store.soon),
-    alongside: later(store.alongside),
+    beforeNextGroup: later(store.beforeNextGroup),
+    withNextGroup: later(store.withNextGroup),
     ping: () => count(store.ping()),
     serverTime: () => count(store.serverTime()),
-    learn: () => count(store.learn()),
+    refreshCapabilities: () => count(store.refreshCapabilities()),
   }
   return { store: self, isBusy: () => underWay > 0 }
 }

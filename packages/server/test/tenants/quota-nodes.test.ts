@@ -1,4 +1,4 @@
-// Two nodes on one database that fill up a tenant's quotas at the same time.
+// Two nodes on one database that use up a tenant's quotas at the same time.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { POSTGRES_URL, postgres } from '../support/engines.ts'
@@ -36,11 +36,11 @@ describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is mi
       body: quotas,
     })
     assert.equal(reply.status, 200, reply.text)
-    // Other nodes look for newer settings twice a second.
+    // Other nodes read newer settings twice a second.
     await one.clock.advance(1_500)
   }
 
-  /** Asks both nodes in turn, all at once; returns how many were made. Whatever was not made met the quota. */
+  /** Sends concurrent requests to both nodes in turn. Returns how many succeeded; all others must meet the quota. */
   async function made(count: number, make: (on: Service, i: number) => Promise<Reply<unknown>>): Promise<number> {
     const replies = await Promise.all(Array.from({ length: count }, (_, i) => make(i % 2 === 0 ? one : two, i)))
     const refused = replies.filter(({ status }) => status >= 300)
@@ -59,16 +59,16 @@ describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is mi
       body: { type: 'semantic', scope: 'agent', title: `Note ${i}`, content: 'Something to remember' },
     })
 
-  test('[SAFE-37] agents, interests and memories end at a small quota, whichever node is asked', async () => {
+  test('[SAFE-37] a small quota of agents, interests or memories holds exactly, on any node', async () => {
     await set({ quota_agents: 6, quota_interests: 7, quota_memories: 8 })
     assert.equal(await made(20, agents), 5, 'with the one that was there')
     assert.equal(await made(20, (on, i) => interest(on, agent, { event_type: `small.${i}` })), 7)
     assert.equal(await made(20, memories), 8)
   })
 
-  test('[SAFE-37] a large quota is passed by no more than a thirty-second part of it for each other node', async () => {
+  test('[SAFE-37] a large quota is exceeded by at most one thirty-second for each other node', async () => {
     await set({ quota_interests: 320 })
-    // The first node has a share that it does not use, and the second fills up all that is left.
+    // The first node has a share that it does not use, and the second uses up all the rest.
     assert.equal((await interest(one, agent, { event_type: 'large.first' })).status, 201)
     let i = 0
     while ((await interest(two, agent, { event_type: `large.two.${i++}` })).status === 201);
@@ -78,7 +78,7 @@ describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is mi
     assert.equal(await made(10, (on, n) => interest(on, agent, { event_type: `large.late.${n}` })), 0)
   })
 
-  test('[SAFE-37] events and bytes are passed by what the nodes take within a second, and then they end', async () => {
+  test('[SAFE-37] quotas of events and bytes are exceeded by at most what nodes take within a second', async () => {
     const publish = (on: Service, i: number): Promise<Reply<unknown>> =>
       on.call('POST /v1/events', {
         token: agent.token,

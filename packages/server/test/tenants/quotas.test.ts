@@ -1,4 +1,4 @@
-// Where a tenant's quotas end what it makes, stores and publishes.
+// A tenant's quotas limit what it creates, stores and publishes.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
@@ -11,7 +11,7 @@ import { setSettings, tenantSettings } from './tools.ts'
 
 const DAY = 86_400_000
 
-/** What is said of one event of a batch. */
+/** The result of one event of a batch. */
 type Told = { status?: string; error?: { details: { rule: string } } }
 
 onBothEngines((engine) => {
@@ -33,7 +33,7 @@ onBothEngines((engine) => {
       assert.deepEqual({ rule, quota: named, limit: told }, { rule: 'quota_exceeded', quota, limit })
     }
 
-    test('[POL-12] agents, interests and memories end at their quotas, also for many at once', async () => {
+    test('[POL-12] agents, interests and memories stop at their quotas, also concurrently', async () => {
       const agent = await tenant.agent()
       await set({ quota_agents: 4, quota_interests: 3, quota_memories: 3 })
       const many = <T>(make: (i: number) => Promise<T>): Promise<T[]> =>
@@ -70,7 +70,7 @@ onBothEngines((engine) => {
       assert.equal((await kinds[2]![3](9)).status, 201)
     })
 
-    test('[POL-12] an agent that is put by its external id counts like any other; putting it again needs no room', async () => {
+    test('[POL-12] an agent put by its external id counts like any other; putting it again is free', async () => {
       await set({ quota_agents: 2 })
       const put = (externalId: string, name = 'Put'): Promise<Reply<unknown>> =>
         service.call(`PUT /v1/agents/by-external-id/${externalId}`, {
@@ -82,7 +82,7 @@ onBothEngines((engine) => {
       assert.equal((await put('two', 'Renamed')).status, 200)
     })
 
-    test('[POL-12] bytes that a change adds to a memory are stored bytes, and what is erased gives back no more', async () => {
+    test('[POL-12] bytes that a change adds are stored bytes, and an erasure gives back no more', async () => {
       const agent = await tenant.agent()
       const memory = (method: string, path: string, body: object): Promise<Reply<Memory>> =>
         service.call(`${method} /v1/memories${path}`, { token: agent.token, body })
@@ -116,7 +116,7 @@ onBothEngines((engine) => {
       assert.equal(counted!.bytes, Buffer.byteLength('A noteshort{}'))
     })
 
-    test('[POL-12] a memory that is refused for its external id takes no bytes', async () => {
+    test('[POL-12] a memory that is refused for its external id counts no bytes', async () => {
       const agent = await tenant.agent()
       const remember = (content: string): Promise<Reply<unknown>> =>
         service.call('POST /v1/memories', {
@@ -128,7 +128,7 @@ onBothEngines((engine) => {
       for (let i = 0; i < 3; i++) assertError(await remember('x'.repeat(600)), 'conflict')
     })
 
-    test('[POL-12] events end at the quota of the day, and the next day begins anew', async () => {
+    test('[POL-12] events stop at the daily quota, and the next day starts afresh', async () => {
       const agent = await tenant.agent()
       await publish(service, agent.token)
       await set({ quota_events_per_day: 3 })
@@ -152,7 +152,7 @@ onBothEngines((engine) => {
       assert.deepEqual(told, ['accepted', 'accepted', 'accepted', 'quota_exceeded'])
     })
 
-    test('[POL-12] many publishes at once end at the quota all the same', async () => {
+    test('[POL-12] concurrent publishes stop at the quota too', async () => {
       const agent = await tenant.agent()
       await service.clock.jump(DAY)
       await set({ quota_events_per_day: 5 })
@@ -162,7 +162,7 @@ onBothEngines((engine) => {
       await set({ quota_events_per_day: null })
     })
 
-    test('[LOAD-6] what is under way counts toward a quota when the counters are read again', async () => {
+    test('[LOAD-6] work under way counts toward a quota when the counters are read again', async () => {
       const limits = {
         ...(await tenantSettings(service, tenant.slug, 'GET')).body,
         quota_events_per_day: 3,
@@ -177,7 +177,7 @@ onBothEngines((engine) => {
       quotas.release(id, 1, 10)
       assert.equal(await take(981), 'quota_stored_bytes')
       assert.equal(await take(980), undefined)
-      // Written and not read yet, it counts as well; once it would have been read, the counters do.
+      // What is written but not read yet counts as well; after the next read the counters include it.
       quotas.written(id, 1, 980)
       assert.notEqual(await take(0), undefined)
       quotas.release(id, 2, 20)
@@ -185,7 +185,7 @@ onBothEngines((engine) => {
       for (let i = 0; i < 3; i++) assert.equal(await take(), undefined)
     })
 
-    test('[POL-12] [PUB-2] a retry of an accepted id is a duplicate when the quota is used up, alone and in a batch', async () => {
+    test('[POL-12] [PUB-2] a retry of an accepted id is a duplicate even if the quota is used up', async () => {
       const agent = await tenant.agent()
       await set({ quota_events_per_day: null })
       const before = await publish(service, agent.token, { id: 'retry-1' })
@@ -194,7 +194,7 @@ onBothEngines((engine) => {
       const again = await publish(service, agent.token, { id: 'retry-1' })
       assert.deepEqual([again.status, again.body.status], [200, 'duplicate'])
       isExceeded(await publish(service, agent.token, { id: 'retry-2' }), 'quota_events_per_day', 1)
-      // The next day has room for one: its second mention in the batch is a duplicate too, and takes nothing.
+      // The next day has room for one: its second occurrence in the batch is a duplicate too, and counts nothing.
       await service.clock.jump(DAY)
       const batch = await service.call('POST /v1/events', {
         token: await tenant.token(agent.key),
@@ -207,7 +207,7 @@ onBothEngines((engine) => {
       assert.deepEqual(told, ['accepted', 'duplicate', 'duplicate', 'quota_exceeded'])
     })
 
-    test('[POL-12] [PUB-2] duplicates in a batch take no room from the events beside them', async () => {
+    test('[POL-12] [PUB-2] duplicates in a batch take no room from its other events', async () => {
       const agent = await tenant.agent()
       await service.clock.jump(DAY)
       await set({ quota_events_per_day: null })
@@ -240,7 +240,7 @@ onBothEngines((engine) => {
       await set({ quota_events_per_day: null })
     })
 
-    test('[POL-12] stored bytes end at their quota, and retention makes room', async () => {
+    test('[POL-12] stored bytes stop at their quota, and retention makes room', async () => {
       const agent = await tenant.agent()
       await set({ quota_stored_bytes: 2_000, retention_days: 1 })
       const large = { data: 'x'.repeat(1_500) }

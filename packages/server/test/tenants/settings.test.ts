@@ -1,4 +1,4 @@
-// The settings of a tenant: set by the operator, read by everything that they change.
+// The settings of a tenant: set by the operator, and followed by everything they affect.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { TenantSettings } from '@sensorium/contract'
@@ -29,7 +29,7 @@ onBothEngines((engine) => {
       tenantSettings(service, slug, method, body)
     const set = (body: unknown): Promise<void> => setSettings(service, tenant, body)
 
-    test('[POL-10] all are null at first, are set one by one, and null goes back to the default', async () => {
+    test('[POL-10] settings are null at first, are set one by one, and null restores the default', async () => {
       const first = await settings('GET')
       const names = [
         'visibility_timeout_s',
@@ -57,7 +57,7 @@ onBothEngines((engine) => {
       assert.deepEqual((await settings('GET')).body, { ...none, push_retry_s: [1, 2], rate_limit_agent: 'off' })
     })
 
-    test('[POL-10] what does not fit is refused with the field, and nothing is changed', async () => {
+    test('[POL-10] an invalid setting is refused with its field, and nothing is changed', async () => {
       for (const wrong of [
         { visibility_timeout_s: 0 },
         { max_attempts: 1001 },
@@ -76,7 +76,7 @@ onBothEngines((engine) => {
       assertError(await settings('PATCH', {}, 'nobody'), 'not_found')
     })
 
-    test('[POL-11] leases and attempts follow them, for this tenant alone', async () => {
+    test('[POL-11] leases and attempts follow the settings, for this tenant alone', async () => {
       await set({ visibility_timeout_s: 5, max_attempts: 2 })
       const agent = await tenant.agent()
       await interest(service, agent)
@@ -96,7 +96,7 @@ onBothEngines((engine) => {
       assert.deepEqual(await poll(service, other.token), [], 'the default of 30 s')
     })
 
-    test('[POL-11] rate limits follow them at once', async () => {
+    test('[POL-11] rate limits follow the settings at once', async () => {
       const agent = await tenant.agent()
       const limit = async (): Promise<string | null> =>
         (await service.call('GET /v1/agents', { token: agent.token })).headers.get('x-ratelimit-limit')
@@ -109,7 +109,7 @@ onBothEngines((engine) => {
       assert.equal(await limit(), '1000')
     })
 
-    test('[POL-11] retention follows them', async () => {
+    test('[POL-11] retention follows the settings', async () => {
       await set({ retention_days: 2 })
       const other = await service.tenant()
       const kept: Record<string, string> = {}
@@ -132,7 +132,7 @@ onBothEngines((engine) => {
       assert.notEqual(await envelopes(other), null)
     })
 
-    test('[RACE-1] a look for settings that was under way does not bring back what held before a change', async () => {
+    test('[RACE-1] a read of settings that was under way does not bring back values from before a change', async () => {
       const { store } = service
       const [asked, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const slow: Store = {

@@ -70,7 +70,7 @@ onBothEngines((engine) => {
     for (const slug of wrong) assertError(await create({ slug }), 'validation_failed', { field: 'slug' })
   })
 
-  test('[TEN-2] whatever the slug, the pattern decides', async () => {
+  test('[TEN-2] any slug is accepted exactly if it matches the pattern', async () => {
     const letters = fc.constantFrom(...'az09-A_. é\n')
     let n = 0
     await fc.assert(
@@ -86,7 +86,7 @@ onBothEngines((engine) => {
     )
   })
 
-  test('[TEN-2] [HTTP-15] a taken slug is 409, and the tenant that has it is as it was', async () => {
+  test('[TEN-2] [HTTP-15] a slug that is taken is 409, and its tenant is unchanged', async () => {
     const first = await create({ slug: 'taken', name: 'First' })
     assertError(await create({ slug: 'taken', name: 'Second' }), 'conflict', {
       existing_resource_id: first.body.tenant.id,
@@ -101,7 +101,7 @@ onBothEngines((engine) => {
     assert.equal(keys.length, 1)
   })
 
-  test('[TEN-2] of many who want one slug at once one gets it', async () => {
+  test('[TEN-2] of many concurrent requests for one slug one gets it', async () => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => create({ slug: 'wanted' })))
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409, 409, 409])
     const id = replies.find(({ status }) => status === 201)!.body.tenant.id
@@ -172,7 +172,7 @@ onBothEngines((engine) => {
     assert.deepEqual((await usage('unmetered')).body.days, [{ date: '2030-01-01', ...nothing, searches: 10 }])
   })
 
-  test('[TEN-4] what is published, delivered and acknowledged is what is counted', async () => {
+  test('[TEN-4] usage counts what is published, delivered and acknowledged', async () => {
     const tenant = await service.tenant('busy')
     const agent = await tenant.agent()
     const call = (request: string, body?: unknown) => service.call(request, { token: agent.token, body })
@@ -195,7 +195,7 @@ onBothEngines((engine) => {
     ])
   })
 
-  test('[TEN-4] usage needs a tenant that is there', async () => {
+  test('[TEN-4] usage needs an existing tenant', async () => {
     assertError(await usage('nobody'), 'not_found', { resource_type: 'tenant', resource_id: 'nobody' })
     assertError(await usage('No%20Slug'), 'validation_failed', { field: 'tenant' })
     assertError(await service.call('GET /operator/usage', { token: OPERATOR_TOKEN }), 'validation_failed', {
@@ -228,7 +228,7 @@ onBothEngines((engine) => {
     })
   })
 
-  test('[TEN-5] without a configured operator token there is no such API', async () => {
+  test('[TEN-5] without a configured operator token there is no operator API', async () => {
     const closed = await startService(engine, { OPERATOR_TOKEN: '' })
     const methods = ['GET /operator/tenants', 'POST /operator/tenants', 'DELETE /operator/tenants']
     for (const request of [...methods, 'GET /operator/usage?tenant=a', 'GET /operator/nothing', 'GET /operator']) {

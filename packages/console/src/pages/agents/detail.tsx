@@ -8,7 +8,7 @@ import { Confirm } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
@@ -38,9 +38,9 @@ export function AgentPage() {
       }
       actions={agent.data ? <Actions agent={agent.data} /> : undefined}
     >
-      <Reply of={agent} lines={10}>
+      <QueryResult of={agent} lines={10}>
         {(data) => <AgentBody agent={data} />}
-      </Reply>
+      </QueryResult>
     </PageFrame>
   )
 }
@@ -147,7 +147,7 @@ function toneOfAge(at: string | null): 'warn' | 'bad' | undefined {
 function Mailbox({ agent }: { agent: Agent }) {
   const queue = useCall('getQueue', { params: { id: agent.id } }, { every: 3_000 })
   return (
-    <Reply of={queue} lines={2}>
+    <QueryResult of={queue} lines={2}>
       {(data: Queue) => (
         <>
           <Stats>
@@ -169,6 +169,6 @@ function Mailbox({ agent }: { agent: Agent }) {
           <QueueChart queue={data} at={queue.dataUpdatedAt} />
         </>
       )}
-    </Reply>
+    </QueryResult>
   )
 }

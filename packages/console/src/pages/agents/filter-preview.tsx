@@ -1,6 +1,6 @@
 import type { Agent } from '@sensorium/client'
 import { Badge } from '../../components/badge.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useRecentEvents } from './use-recent-events.ts'
 import { globMatches } from './glob.ts'
@@ -31,7 +31,7 @@ export function FilterPreview({ agent, glob, source, tried }: PreviewProps) {
   return (
     <div className="stack">
       {tried.mistake === null ? null : <MistakeAt source={source} mistake={tried.mistake} />}
-      <Reply of={recent} lines={2}>
+      <QueryResult of={recent} lines={2}>
         {(events) => {
           const results = events.map((event) => {
             const fits = glob === '' || globMatches(glob, event.type)
@@ -59,7 +59,7 @@ export function FilterPreview({ agent, glob, source, tried }: PreviewProps) {
             </div>
           )
         }}
-      </Reply>
+      </QueryResult>
     </div>
   )
 }

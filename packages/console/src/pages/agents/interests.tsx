@@ -5,7 +5,7 @@ import { DeleteButton } from '../../components/delete-button.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import { Subscription } from '../../components/subscription.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
@@ -35,7 +35,7 @@ export function Interests({ agent }: { agent: Agent }) {
         ) : null
       }
     >
-      <Reply of={interests}>
+      <QueryResult of={interests}>
         {({ interests: list }) =>
           list.length === 0 ? (
             <Empty title="It wants nothing yet">
@@ -53,7 +53,7 @@ export function Interests({ agent }: { agent: Agent }) {
                   )}
                   {mayWrite ? (
                     <DeleteButton
-                      says={`Delete the interest in ${interest.event_type}`}
+                      label={`Delete the interest in ${interest.event_type}`}
                       onClick={() => setLeaving(interest)}
                     />
                   ) : null}
@@ -62,7 +62,7 @@ export function Interests({ agent }: { agent: Agent }) {
             </ul>
           )
         }
-      </Reply>
+      </QueryResult>
       {isAdding ? (
         <Overlay title="Add an interest" kind="drawer" onClose={() => setAdding(false)}>
           <NewInterest agent={agent} onClose={() => setAdding(false)} />

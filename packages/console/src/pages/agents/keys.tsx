@@ -29,7 +29,7 @@ export function Keys({ agent }: { agent: Agent }) {
     >
       <KeyList
         of={keys}
-        without="Without one the agent cannot sign in."
+        emptyText="Without one the agent cannot sign in."
         badges={({ scopes }) =>
           scopes.map((scope) => (
             <Badge key={scope} plain tone={scope === 'admin' ? 'warn' : undefined}>

@@ -64,7 +64,7 @@ function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
       isPending,
       error,
       isCutOff: false,
-      look() {},
+      setViewport() {},
     }
   }, [data, error, isPending, order])
 }
@@ -115,7 +115,7 @@ export function AgentsPage() {
     isFiltered: known !== 'all',
     onOpen: ({ id }: Agent) => void navigate({ to: '/agents/$id', params: { id } }),
     create: can('admin')
-      ? { verb: 'Register', says: 'Register an agent', run: () => set({ new: 'agent' }) }
+      ? { verb: 'Register', label: 'Register an agent', run: () => set({ new: 'agent' }) }
       : undefined,
     empty: (
       <Empty title="No agent yet" command={REGISTER}>

@@ -5,7 +5,7 @@ import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
@@ -29,7 +29,7 @@ export function RecentEvents({ agent }: { agent: Agent }) {
   const [open, setOpen] = useState<RecentEvent | null>(null)
   return (
     <Panel title="Recent events" count={recent.data?.events.length} flush>
-      <Reply of={recent}>
+      <QueryResult of={recent}>
         {({ events }) => (
           <Table
             label="Recent events"
@@ -44,7 +44,7 @@ export function RecentEvents({ agent }: { agent: Agent }) {
             }
           />
         )}
-      </Reply>
+      </QueryResult>
       {open === null ? null : (
         <Overlay title={open.type} kind="drawer" onClose={() => setOpen(null)}>
           <div className="stack wide">

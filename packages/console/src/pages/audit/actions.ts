@@ -36,7 +36,7 @@ export const AUDITED = [
 ] as const
 
 /** Returns `Update agent` for `updateAgent`. */
-export function saysOf(action: string): string {
+export function titleOfAction(action: string): string {
   const words = action.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

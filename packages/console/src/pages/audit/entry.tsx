@@ -5,7 +5,7 @@ import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { saysOf } from './actions.ts'
+import { titleOfAction } from './actions.ts'
 import type { AuditEntry } from './query.ts'
 
 interface EntryDrawerProps {
@@ -29,7 +29,7 @@ export function EntryDrawer({ entry, actor, onActor, onClose }: EntryDrawerProps
   const { at, resource, request_id, details } = entry
   const to = resource === null || kind === 'operator' ? null : pageOf(resource)
   return (
-    <Overlay title={saysOf(entry.action)} kind="drawer" onClose={onClose}>
+    <Overlay title={titleOfAction(entry.action)} kind="drawer" onClose={onClose}>
       <div className="stack wide">
         <KeyValues
           of={{

@@ -1,6 +1,6 @@
 import { useAgents } from '../../api/agent-names.ts'
 import { useSession } from '../../session/session.ts'
-import { AUDITED, saysOf } from './actions.ts'
+import { AUDITED, titleOfAction } from './actions.ts'
 import type { AuditSearch } from './query.ts'
 
 interface AuditFiltersProps {
@@ -41,7 +41,7 @@ export function AuditFilters({ search, nameOf, onSearch }: AuditFiltersProps) {
         <option value="">Every change</option>
         {AUDITED.map((name) => (
           <option key={name} value={name}>
-            {saysOf(name)}
+            {titleOfAction(name)}
           </option>
         ))}
       </select>

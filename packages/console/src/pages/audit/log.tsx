@@ -8,7 +8,7 @@ import { PageFrame } from '../../components/page.tsx'
 import { Empty } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
-import { saysOf } from './actions.ts'
+import { titleOfAction } from './actions.ts'
 import './audit.css'
 import { EntryDrawer } from './entry.tsx'
 import { AuditFilters } from './filters.tsx'
@@ -47,7 +47,7 @@ export function AuditLog({ list, search, onSearch, of }: AuditLogProps) {
     (): readonly Column<AuditEntry>[] => [
       { name: 'When', width: '84px', cell: ({ at }) => <Time at={at} /> },
       { name: 'Who', width: 'minmax(0, 0.8fr)', cell: ({ actor }) => <strong>{nameOf(actor)}</strong> },
-      { name: 'Did', width: 'minmax(0, 1fr)', cell: ({ action }) => saysOf(action) },
+      { name: 'Did', width: 'minmax(0, 1fr)', cell: ({ action }) => titleOfAction(action) },
       {
         name: 'To',
         width: 'minmax(0, 1.2fr)',

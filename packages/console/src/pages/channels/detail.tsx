@@ -8,7 +8,7 @@ import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
@@ -47,9 +47,9 @@ export function ChannelPage() {
         ) : undefined
       }
     >
-      <Reply of={channel} lines={10}>
+      <QueryResult of={channel} lines={10}>
         {(data) => <ChannelBody channel={data} />}
-      </Reply>
+      </QueryResult>
       {isNew === 'post' && mayPost && channel.data ? (
         <Overlay title={`Post into ${channel.data.name}`} kind="drawer" wide onClose={() => setPosting(false)}>
           <PublishForm recipient={id} onClose={() => setPosting(false)} />

@@ -5,7 +5,7 @@ import { DeleteButton } from '../../components/delete-button.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import { Subscription } from '../../components/subscription.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
@@ -36,7 +36,7 @@ export function Feeds({ channel }: { channel: Channel }) {
         ) : null
       }
     >
-      <Reply of={feeds}>
+      <QueryResult of={feeds}>
         {({ feeds: list }) =>
           list.length === 0 ? (
             <Empty title="No feed">
@@ -53,7 +53,7 @@ export function Feeds({ channel }: { channel: Channel }) {
                   </span>
                   {powers.deleteFeed ? (
                     <DeleteButton
-                      says={`Delete the feed of ${feed.event_type_glob}`}
+                      label={`Delete the feed of ${feed.event_type_glob}`}
                       onClick={() => setLeaving(feed)}
                     />
                   ) : null}
@@ -62,7 +62,7 @@ export function Feeds({ channel }: { channel: Channel }) {
             </ul>
           )
         }
-      </Reply>
+      </QueryResult>
       {isAdding ? (
         <Overlay title="Add a feed" onClose={() => setAdding(false)}>
           <NewFeed channel={channel} onClose={() => setAdding(false)} />

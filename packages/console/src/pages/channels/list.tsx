@@ -74,7 +74,7 @@ export function ChannelsPage() {
       filters={<Segments label="Type" value={known} options={TYPES} onChange={(value) => set({ type: value })} />}
       fits={fits}
       onOpen={({ id }) => void navigate({ to: '/channels/$id', params: { id } })}
-      create={mayCreate ? { verb: 'Create', says: 'Create a channel', run: () => set({ new: 'channel' }) } : undefined}
+      create={mayCreate ? { verb: 'Create', label: 'Create a channel', run: () => set({ new: 'channel' }) } : undefined}
       empty={
         <Empty title="No channel yet" command={CREATE}>
           A channel brings events to all of its members: what its feeds match, and what is posted into it. Create one

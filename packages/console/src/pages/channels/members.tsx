@@ -7,7 +7,7 @@ import { DeleteButton } from '../../components/delete-button.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { AddMember } from './add-member.tsx'
@@ -50,7 +50,7 @@ export function Members({ channel }: { channel: Channel }) {
         ) : null
       }
     >
-      <Reply of={members}>
+      <QueryResult of={members}>
         {({ members: list }) =>
           list.length === 0 ? (
             <Empty title="Nobody is in it">Events of this channel reach nobody until somebody is.</Empty>
@@ -73,7 +73,7 @@ export function Members({ channel }: { channel: Channel }) {
                   <RoleBadge role={member.role} />
                   {powers.removes(member) ? (
                     <DeleteButton
-                      says={member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member)}`}
+                      label={member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member)}`}
                       onClick={() => setLeaving(member)}
                     />
                   ) : null}
@@ -82,7 +82,7 @@ export function Members({ channel }: { channel: Channel }) {
             </ul>
           )
         }
-      </Reply>
+      </QueryResult>
       {isAdding ? (
         <Overlay title={`Add to ${channel.name}`} onClose={() => setAdding(false)}>
           <AddMember

@@ -3,7 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../session/session.ts'
-import { tell, tellFailure } from '../../shell/toast-store.ts'
+import { showToast, showFailure } from '../../shell/toast-store.ts'
 import { totalOf, workThrough, type Choice, type Verb } from './work-through.ts'
 
 export const UNDO_SECONDS = 6
@@ -51,9 +51,9 @@ export function useJob(): Jobs {
         if (stopping.current) break
       }
       const stopped = stopping.current && done < total ? `, stopped before the other ${total - done}` : ''
-      tell(`${DONE[verb]} ${done.toLocaleString()} of ${total.toLocaleString()}${stopped}`)
+      showToast(`${DONE[verb]} ${done.toLocaleString()} of ${total.toLocaleString()}${stopped}`)
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
     stopping.current = null
     setJob(null)
@@ -64,7 +64,7 @@ export function useJob(): Jobs {
     clearInterval(timer.current)
     if (stopping.current !== null) stopping.current = true
     else if (planned.current !== null) {
-      tell(`Taken back: nothing was ${DONE[planned.current.verb].toLowerCase()}`)
+      showToast(`Taken back: nothing was ${DONE[planned.current.verb].toLowerCase()}`)
       planned.current = null
       setJob(null)
     }

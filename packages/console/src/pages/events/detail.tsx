@@ -7,7 +7,7 @@ import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { Causation } from './causation.tsx'
 import { Receipts } from './receipts.tsx'
@@ -26,9 +26,9 @@ export function EventPage() {
       back={{ to: '/events', label: 'events' }}
       beside={<Copyable text={id} label="Copy the event id" />}
     >
-      <Reply of={trace} lines={10}>
+      <QueryResult of={trace} lines={10}>
         {(data) => <EventBody id={id} trace={data} />}
-      </Reply>
+      </QueryResult>
     </PageFrame>
   )
 }

@@ -4,7 +4,7 @@ import { SensoriumError, type Event } from '@sensorium/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useAgents } from '../../api/agent-names.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { useSettled } from '../../components/use-settled.ts'
 import { useSession } from '../../session/session.ts'
 
@@ -29,7 +29,7 @@ export function WhoWouldGet({ event }: { event: Event | null }) {
       ) : problem !== null ? (
         <p className="failed">{problem.message}</p>
       ) : (
-        <Reply of={explained} lines={2}>
+        <QueryResult of={explained} lines={2}>
           {({ recipients }) =>
             recipients.length === 0 ? (
               <p className="quiet">Nobody: no interest and no channel feed matches.</p>
@@ -47,7 +47,7 @@ export function WhoWouldGet({ event }: { event: Event | null }) {
               </ul>
             )
           }
-        </Reply>
+        </QueryResult>
       )}
     </section>
   )

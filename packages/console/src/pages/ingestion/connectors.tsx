@@ -2,7 +2,7 @@ import type { Connector } from '@sensorium/client'
 import type { Rows } from '../../api/rows.ts'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
@@ -62,7 +62,7 @@ export function Connectors({ connectors, onAdd, onOpen }: ConnectorsProps) {
         </button>
       }
     >
-      <Reply
+      <QueryResult
         of={{ data: connectors.isPending ? undefined : connectors.rows, error: connectors.error, isPending: true }}
       >
         {() => (
@@ -71,7 +71,7 @@ export function Connectors({ connectors, onAdd, onOpen }: ConnectorsProps) {
             columns={CONNECTORS}
             count={connectors.total}
             at={connectors.at}
-            onLook={connectors.look}
+            onLook={connectors.setViewport}
             keyOf={({ id }) => id}
             onOpen={({ id }) => onOpen(id)}
             empty={
@@ -81,7 +81,7 @@ export function Connectors({ connectors, onAdd, onOpen }: ConnectorsProps) {
             }
           />
         )}
-      </Reply>
+      </QueryResult>
     </Panel>
   )
 }

@@ -3,7 +3,7 @@ import type { Rows } from '../../api/rows.ts'
 import { Badge } from '../../components/badge.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
@@ -55,14 +55,16 @@ export function Webhooks({ webhooks, onAdd, onOpen }: WebhooksProps) {
         </button>
       }
     >
-      <Reply of={{ data: webhooks.isPending ? undefined : webhooks.rows, error: webhooks.error, isPending: true }}>
+      <QueryResult
+        of={{ data: webhooks.isPending ? undefined : webhooks.rows, error: webhooks.error, isPending: true }}
+      >
         {() => (
           <Table
             label="Webhooks"
             columns={WEBHOOKS}
             count={webhooks.total}
             at={webhooks.at}
-            onLook={webhooks.look}
+            onLook={webhooks.setViewport}
             keyOf={({ id }) => id}
             onOpen={({ id }) => onOpen(id)}
             empty={
@@ -72,7 +74,7 @@ export function Webhooks({ webhooks, onAdd, onOpen }: WebhooksProps) {
             }
           />
         )}
-      </Reply>
+      </QueryResult>
     </Panel>
   )
 }

@@ -7,7 +7,7 @@ import { CopyButton } from '../../components/copy.tsx'
 import { Confirm } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { AboutMemory } from './about.tsx'
 import { ScopeBadge, TypeBadge } from './badges.tsx'
@@ -39,7 +39,7 @@ export function MemoryPage() {
       }
       actions={memory.data ? <Actions memory={memory.data} /> : undefined}
     >
-      <Reply of={memory} lines={10}>
+      <QueryResult of={memory} lines={10}>
         {(data) => (
           <div className="columns">
             <div className="stack wide">
@@ -56,7 +56,7 @@ export function MemoryPage() {
             </div>
           </div>
         )}
-      </Reply>
+      </QueryResult>
     </PageFrame>
   )
 }

@@ -3,7 +3,7 @@ import { Field } from '../../components/field.tsx'
 import { Failed } from '../../components/states.tsx'
 import { useSession } from '../../session/session.ts'
 import { dayOf } from './filters.ts'
-import { useRunning } from './use-running.ts'
+import { useTask } from './use-running.ts'
 
 interface Exported {
   lines: number
@@ -32,7 +32,7 @@ const size = (characters: number): string =>
 export function ExportMemories() {
   const { client } = useSession()
   const [since, setSince] = useState('')
-  const { progress, error, isRunning, start, stop } = useRunning<Exported>(async (report, signal) => {
+  const { progress, error, isRunning, start, stop } = useTask<Exported>(async (report, signal) => {
     const pieces: Blob[] = []
     let piece: string[] = []
     let inPiece = 0

@@ -30,7 +30,7 @@ export function dayOf(text: string | undefined, days = 0): string | undefined {
   return Number.isNaN(at) ? undefined : new Date(at).toISOString()
 }
 
-const given = <T extends object>(values: T): T =>
+const withoutUndefined = <T extends object>(values: T): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 
 function common({ scope, type, project, after, before }: Filters) {
@@ -45,10 +45,13 @@ function common({ scope, type, project, after, before }: Filters) {
 }
 
 export const listQuery = (filters: Filters): Operations['listMemories']['query'] =>
-  given({ ...common(filters), status: oneOf(STATUSES, filters.status) }) as Operations['listMemories']['query']
+  withoutUndefined({
+    ...common(filters),
+    status: oneOf(STATUSES, filters.status),
+  }) as Operations['listMemories']['query']
 
 export const searchBody = (query: string, filters: Filters): MemorySearch =>
-  given({ query, ...common(filters), limit: MOST_RESULTS, explain: true }) as MemorySearch
+  withoutUndefined({ query, ...common(filters), limit: MOST_RESULTS, explain: true }) as MemorySearch
 
 export const isFiltered = ({ scope, type, project, after, before, status }: Filters): boolean =>
   [scope, type, project, after, before, status].some((value) => value !== undefined)

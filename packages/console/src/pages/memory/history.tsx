@@ -5,7 +5,7 @@ import { Badge } from '../../components/badge.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useMayChange } from './may-change.ts'
 import { useOwner } from './use-owner.ts'
@@ -28,7 +28,7 @@ export function History({ memory }: { memory: Memory }) {
   })
   return (
     <Panel title="History" count={history.data?.versions.length} flush>
-      <Reply of={history}>
+      <QueryResult of={history}>
         {({ versions }) => (
           <ol className="memory-lines">
             {versions.map((version, index) => (
@@ -59,7 +59,7 @@ export function History({ memory }: { memory: Memory }) {
             ))}
           </ol>
         )}
-      </Reply>
+      </QueryResult>
       {shown === null ? null : (
         <Overlay title={`Version ${shown.version}`} kind="drawer" onClose={() => setShown(null)}>
           <div className="stack">

@@ -6,7 +6,7 @@ import { Failed } from '../../components/states.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
 import { useSession } from '../../session/session.ts'
 import { linesOfFile } from './lines-of-file.ts'
-import { useRunning } from './use-running.ts'
+import { useTask } from './use-running.ts'
 
 interface Imported {
   lines: number
@@ -22,7 +22,7 @@ export function ImportMemories() {
   const { client } = useSession()
   const queries = useQueryClient()
   const [file, setFile] = useState<File | null>(null)
-  const { progress, error, isRunning, start, stop } = useRunning<Imported>(async (report, signal) => {
+  const { progress, error, isRunning, start, stop } = useTask<Imported>(async (report, signal) => {
     let bytes = 0
     const lines = linesOfFile(file!, (read) => {
       bytes = read

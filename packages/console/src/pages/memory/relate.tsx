@@ -5,7 +5,7 @@ import { useAction, useCall } from '../../api/calls.ts'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { RELATIONSHIP_TYPES, TYPE_NAMES, type RelationshipType } from './relationship-types.ts'
 import { useSettled } from '../../components/use-settled.ts'
 
@@ -84,7 +84,7 @@ function Candidates({ query, except, chosen, onChoose }: CandidatesProps) {
   const settled = useSettled(query)
   const found = useCall('searchMemories', { body: { query: settled, limit: CANDIDATES + 1 } }, { keep: true })
   return (
-    <Reply of={found} lines={3}>
+    <QueryResult of={found} lines={3}>
       {({ results }) => (
         <fieldset className="candidates" aria-label="Memories to choose from">
           {results
@@ -98,6 +98,6 @@ function Candidates({ query, except, chosen, onChoose }: CandidatesProps) {
             ))}
         </fieldset>
       )}
-    </Reply>
+    </QueryResult>
   )
 }

@@ -5,7 +5,7 @@ import { useAction, useCall } from '../../api/calls.ts'
 import { DeleteButton } from '../../components/delete-button.tsx'
 import { MemoryIcon, PlusIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import { useSession } from '../../session/session.ts'
 import { useMayChange } from './may-change.ts'
 import { Relate } from './relate.tsx'
@@ -35,7 +35,7 @@ export function Relationships({ memory }: { memory: Memory }) {
         </>
       }
     >
-      <Reply of={related}>
+      <QueryResult of={related}>
         {({ relationships }) =>
           relationships.length === 0 ? (
             <Empty title="It is related to nothing yet">
@@ -50,7 +50,7 @@ export function Relationships({ memory }: { memory: Memory }) {
             </ul>
           )
         }
-      </Reply>
+      </QueryResult>
       {isAdding ? <Relate memory={memory} onClose={() => setAdding(false)} /> : null}
     </Panel>
   )
@@ -75,7 +75,7 @@ function Related({ memory, item }: { memory: Memory; item: RelatedMemory }) {
       </span>
       {mayChange(isOut ? memory : other) ? (
         <DeleteButton
-          says={`Delete the relationship with ${other.title}`}
+          label={`Delete the relationship with ${other.title}`}
           busy={remove.isPending}
           onClick={() => remove.mutate()}
         />

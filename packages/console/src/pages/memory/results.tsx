@@ -1,7 +1,7 @@
 import type { SearchResult } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { ScopeBadge, TypeBadge } from './badges.tsx'
 import { searchBody, type Filters } from './filters.ts'
@@ -40,7 +40,7 @@ export function Results({ query, filters }: { query: string; filters: Filters })
   const found = useCall('searchMemories', { body: searchBody(settled, filters) }, { keep: true })
   const owner = useOwner()
   return (
-    <Reply of={found} lines={8}>
+    <QueryResult of={found} lines={8}>
       {({ results }) =>
         results.length === 0 ? (
           <Empty title="Nothing was found">
@@ -59,6 +59,6 @@ export function Results({ query, filters }: { query: string; filters: Filters })
           </section>
         )
       }
-    </Reply>
+    </QueryResult>
   )
 }

@@ -1,7 +1,7 @@
 // A long task that reports its progress and can be stopped. It stops when the user leaves the page.
 import { useEffect, useRef, useState } from 'react'
 
-export interface Running<P> {
+export interface Task<P> {
   /** The current progress, or the last one once the task has ended; null before the first report. */
   progress: P | null
   error: Error | null
@@ -10,7 +10,7 @@ export interface Running<P> {
   stop(): void
 }
 
-export function useRunning<P>(run: (report: (progress: P) => void, signal: AbortSignal) => Promise<void>): Running<P> {
+export function useTask<P>(run: (report: (progress: P) => void, signal: AbortSignal) => Promise<void>): Task<P> {
   const [progress, setProgress] = useState<P | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [isRunning, setRunning] = useState(false)

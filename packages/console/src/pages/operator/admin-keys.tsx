@@ -28,7 +28,7 @@ export function AdminKeys({ slug }: { slug: string }) {
     >
       <KeyList
         of={keys}
-        without="Without one nobody administers this tenant."
+        emptyText="Without one nobody administers this tenant."
         before={({ created_at }) => (
           <>
             made <Time at={created_at} />

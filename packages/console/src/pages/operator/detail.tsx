@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import { AdminKeys } from './admin-keys.tsx'
 import './operator.css'
 import { SettingsForm } from './settings.tsx'
@@ -27,7 +27,7 @@ export function TenantPage() {
         </Link>
       }
     >
-      <Reply of={settings} lines={10}>
+      <QueryResult of={settings} lines={10}>
         {(current) => (
           <>
             <Usage slug={slug} eventsADay={current.quota_events_per_day} />
@@ -39,7 +39,7 @@ export function TenantPage() {
             </div>
           </>
         )}
-      </Reply>
+      </QueryResult>
     </PageFrame>
   )
 }

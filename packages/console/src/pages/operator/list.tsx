@@ -37,7 +37,7 @@ export function TenantsPage() {
       keyOf={slugOf}
       filters={<ConnectorsInTrouble />}
       onOpen={({ slug }) => void navigate({ to: '/tenants/$slug', params: { slug } })}
-      create={{ verb: 'Create', says: 'Create a tenant', run: () => set({ new: 'tenant' }) }}
+      create={{ verb: 'Create', label: 'Create a tenant', run: () => set({ new: 'tenant' }) }}
       empty={
         <Empty title="No tenant yet" command="npx sensorium tenant create acme">
           A tenant has agents, events and memories of its own, which no other sees.

@@ -1,7 +1,7 @@
 // The usage of a tenant on each of the last thirty days, with a small chart for each kind of work.
 import type { UsageDay } from '@sensorium/client'
 import { useCall } from '../../api/calls.ts'
-import { Reply } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 
 const DAYS = 30
 const KINDS = [
@@ -60,7 +60,7 @@ export function Usage({ slug, eventsADay }: { slug: string; eventsADay: number |
   const usage = useCall('getUsage', { query: { tenant: slug } }, { every: 30_000 })
   return (
     <section aria-label="Usage of the last 30 days">
-      <Reply of={usage} lines={3}>
+      <QueryResult of={usage} lines={3}>
         {({ days }) => {
           const byDate = new Map(days.map((day): [string, UsageDay] => [day.date, day]))
           const dates = lastDates(Date.now())
@@ -78,7 +78,7 @@ export function Usage({ slug, eventsADay }: { slug: string; eventsADay: number |
             </div>
           )
         }}
-      </Reply>
+      </QueryResult>
     </section>
   )
 }

@@ -1,10 +1,10 @@
 // The mailboxes with the oldest waiting deliveries.
 import { Link, useNavigate } from '@tanstack/react-router'
-import { byAge, OF_THOSE_LOOKED_AT, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
+import { byAge, PARTIAL_NOTE, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
 import type { Column } from '../../components/column.ts'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 
@@ -38,7 +38,7 @@ export function Mailboxes() {
         </Link>
       }
     >
-      <Reply of={mailboxes}>
+      <QueryResult of={mailboxes}>
         {({ mailboxes: all, isCutOff }) => (
           <>
             <Table
@@ -58,10 +58,10 @@ export function Mailboxes() {
                 </Empty>
               }
             />
-            {isCutOff ? <p className="panel-note">{OF_THOSE_LOOKED_AT}</p> : null}
+            {isCutOff ? <p className="panel-note">{PARTIAL_NOTE}</p> : null}
           </>
         )}
-      </Reply>
+      </QueryResult>
     </Panel>
   )
 }

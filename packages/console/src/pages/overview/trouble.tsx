@@ -1,10 +1,10 @@
 // What needs attention: dead letters by reason, and endpoints that do not respond.
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
-import { OF_THOSE_LOOKED_AT, useMailboxes } from '../../api/mailboxes.ts'
+import { PARTIAL_NOTE, useMailboxes } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, Reply } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 
 /** A row that links to the dead letters with this reason. */
 function Reason({ reason, count, share }: { reason: string; count: number; share: number }) {
@@ -38,7 +38,7 @@ function DeadLetters() {
         </Link>
       }
     >
-      <Reply of={summary}>
+      <QueryResult of={summary}>
         {({ by_reason, total }) =>
           total === 0 ? (
             <Empty title="None">Nothing was given up on.</Empty>
@@ -50,7 +50,7 @@ function DeadLetters() {
             </ul>
           )
         }
-      </Reply>
+      </QueryResult>
     </Panel>
   )
 }
@@ -59,14 +59,12 @@ function Endpoints() {
   const mailboxes = useMailboxes()
   return (
     <Panel title="Endpoints in trouble" flush>
-      <Reply of={mailboxes} lines={2}>
+      <QueryResult of={mailboxes} lines={2}>
         {({ mailboxes: all, isCutOff }) => {
           const failing = all.filter(({ queue }) => (queue.push?.consecutive_failures ?? 0) > 0)
           if (failing.length === 0)
             return (
-              <Empty title="None">
-                {isCutOff ? OF_THOSE_LOOKED_AT : 'Every endpoint that was pushed to has answered.'}
-              </Empty>
+              <Empty title="None">{isCutOff ? PARTIAL_NOTE : 'Every endpoint that was pushed to has answered.'}</Empty>
             )
           return (
             <ul className="lines">
@@ -86,7 +84,7 @@ function Endpoints() {
             </ul>
           )
         }}
-      </Reply>
+      </QueryResult>
     </Panel>
   )
 }

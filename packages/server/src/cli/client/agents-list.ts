@@ -2,11 +2,11 @@ import type { Operations } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 import { statusOf } from './show-agent.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
-  const query = givenOnly({
+  const query = withoutUndefined({
     status: options['status'],
     offset: numberOf('--offset', options['offset']),
     limit: numberOf('--limit', options['limit']),

@@ -1,14 +1,14 @@
 import type { AgentCreate, KeyMint } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
-import { givenOnly, listOf } from './read-input.ts'
+import { withoutUndefined, listOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const body = {
     name: args[0]!,
     delivery_mode: options['mode'] ?? 'poll',
     client_type: options['client-type'] ?? 'other',
-    ...givenOnly({ description: options['description'], team_id: options['team'] }),
+    ...withoutUndefined({ description: options['description'], team_id: options['team'] }),
   } as AgentCreate // the service checks the words
   const agent = await client.agents.register(body, { signal })
   const text = `Agent ${cleanLine(agent.name)} is registered: ${agent.id}`

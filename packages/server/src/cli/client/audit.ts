@@ -1,9 +1,9 @@
 import type { ClientRun } from '../command.ts'
 import { showAudit } from '../terminal/audit-table.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
-  const query = givenOnly({
+  const query = withoutUndefined({
     actor: options['actor'],
     action: options['action'],
     since: options['since'],

@@ -1,13 +1,13 @@
-import { Misused, type ClientRun } from '../command.ts'
-import { givenOnly } from './read-input.ts'
+import { UsageError, type ClientRun } from '../command.ts'
+import { withoutUndefined } from './read-input.ts'
 import { showFeeds } from './show-channel.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const id = args[0]!
   const { add, remove, filter } = options
-  if (filter !== undefined && add === undefined) throw new Misused('--filter belongs to --add <event-type>', '--add')
+  if (filter !== undefined && add === undefined) throw new UsageError('--filter belongs to --add <event-type>', '--add')
   if (add !== undefined) {
-    const body = { event_type_glob: add, ...givenOnly({ filter_expression: filter }) }
+    const body = { event_type_glob: add, ...withoutUndefined({ filter_expression: filter }) }
     await client.channels.createFeed(id, body, { signal })
   }
   if (remove !== undefined) await client.channels.deleteFeed(id, remove, { signal })

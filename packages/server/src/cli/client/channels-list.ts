@@ -1,10 +1,10 @@
 import type { ClientRun } from '../command.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
-  const query = givenOnly({
+  const query = withoutUndefined({
     offset: numberOf('--offset', options['offset']),
     limit: numberOf('--limit', options['limit']),
   })

@@ -1,13 +1,13 @@
 import type { MemberAdd } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
-import { givenOnly } from './read-input.ts'
+import { withoutUndefined } from './read-input.ts'
 import { showMembers } from './show-channel.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const id = args[0]!
   const { add, remove, role } = options
   if (add !== undefined) {
-    const body = { participant_type: 'agent', participant_id: add, ...givenOnly({ role }) } as MemberAdd
+    const body = { participant_type: 'agent', participant_id: add, ...withoutUndefined({ role }) } as MemberAdd
     await client.channels.addMember(id, body, { signal })
   }
   if (remove !== undefined) await client.channels.removeMember(id, 'agent', remove, { signal })

@@ -1,6 +1,6 @@
 import type { ClientRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
-import { givenOnly } from './read-input.ts'
+import { withoutUndefined } from './read-input.ts'
 
 /** A copy of the contract's `POSTED_TYPE`: loading the contract takes longer than everything else. */
 const POSTED_TYPE = 'com.sensorium.channel.posted'
@@ -8,7 +8,7 @@ const POSTED_TYPE = 'com.sensorium.channel.posted'
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const [id, text] = args as [string, string]
   const { type = POSTED_TYPE, 'reply-to': replyto } = options
-  const json = await client.channels.post(id, { type, data: { text }, ...givenOnly({ replyto }) }, { signal })
+  const json = await client.channels.post(id, { type, data: { text }, ...withoutUndefined({ replyto }) }, { signal })
   return {
     json,
     text: cleanLine(

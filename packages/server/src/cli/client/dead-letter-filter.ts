@@ -1,10 +1,10 @@
 import type { DeadLetterFilter } from '@sensorium/client'
-import type { Given } from '../command.ts'
-import { givenOnly } from './read-input.ts'
+import type { ParsedInput } from '../command.ts'
+import { withoutUndefined } from './read-input.ts'
 
 /** Returns the filter for dead letters that the options of a command describe. The service checks the values. */
-export const deadLetterFilter = (options: Given['options']): DeadLetterFilter =>
-  givenOnly({
+export const deadLetterFilter = (options: ParsedInput['options']): DeadLetterFilter =>
+  withoutUndefined({
     event_type: options['type'],
     reason: options['reason'],
     agent_id: options['of-agent'],

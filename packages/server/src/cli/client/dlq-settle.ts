@@ -1,7 +1,7 @@
 // `dlq replay` and `dlq discard`. Both settle the dead letters that are named, or all that fit a filter, in steps that
 // show the progress.
 import type { Client, DeadLetterFilter } from '@sensorium/client'
-import { Misused, type ClientRun, type Given } from '../command.ts'
+import { UsageError, type ClientRun, type ParsedInput } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { progress, type Progress } from '../terminal/progress.ts'
 import { deadLetterFilter } from './dead-letter-filter.ts'
@@ -25,10 +25,11 @@ const DISCARD: Verb = {
   settle: async (client, choice, signal) => (await client.deliveries.discardMany(choice, { signal })).discarded,
 }
 
-function chosen({ args, options, flags }: Given): { ids: readonly string[] } | { filter: DeadLetterFilter } {
+function chosen({ args, options, flags }: ParsedInput): { ids: readonly string[] } | { filter: DeadLetterFilter } {
   const filter = deadLetterFilter(options)
   const ways = [args.length > 0, flags.has('all'), Object.keys(filter).length > 0].filter(Boolean).length
-  if (ways !== 1) throw new Misused('Name dead letters, or say which by a filter or --all', '<id>, --all or a filter')
+  if (ways !== 1)
+    throw new UsageError('Name dead letters, or say which by a filter or --all', '<id>, --all or a filter')
   return args.length > 0 ? { ids: args } : { filter }
 }
 

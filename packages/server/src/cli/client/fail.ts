@@ -1,7 +1,7 @@
 // Errors of commands that call a service: it refused the request, or it cannot be reached.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
 import { EXIT, exitCodeFor } from '../exit-codes.ts'
-import { newRequestId, toldPlainly, type Told } from '../fail.ts'
+import { newRequestId, reportUnexpected, type ErrorReport } from '../fail.ts'
 import { cleanText } from '../terminal/clean.ts'
 import { NoProfile } from './profiles.ts'
 import { NotSignedIn } from './session.ts'
@@ -26,26 +26,32 @@ function reasonOf(error: unknown): string {
   return code ?? message
 }
 
-const toldAs = (code: string, message: string, exitCode: number, request_id = newRequestId(), details = {}): Told => ({
+const reportAs = (
+  code: string,
+  message: string,
+  exitCode: number,
+  request_id = newRequestId(),
+  details = {},
+): ErrorReport => ({
   sentence: cleanText(message),
   envelope: { error: { code, message, request_id, details } },
   exitCode,
 })
 
-export function told(error: unknown): Told {
+export function reportError(error: unknown): ErrorReport {
   if (error instanceof SensoriumError) {
     const { code, message, requestId, details } = error
-    const plain = toldAs(code, message, exitCodeFor(code), requestId ?? undefined, details)
+    const plain = reportAs(code, message, exitCodeFor(code), requestId ?? undefined, details)
     const named = error.status >= 500 && requestId ? `\nRequest ${requestId}` : ''
     return { ...plain, sentence: cleanText(`${message}${hintOf(error)}${named}`) }
   }
   if (error instanceof ConnectionError)
-    return toldAs(
+    return reportAs(
       'service_unavailable',
       `${error.message} (${reasonOf(error)}). Is the service running there?`,
       EXIT.unavailable,
     )
-  if (error instanceof NotSignedIn) return toldAs('authentication_failed', `${error.message}.`, EXIT.refused)
-  if (error instanceof NoProfile) return toldAs('not_found', `${error.message}.`, EXIT.notFound)
-  return toldPlainly(error)
+  if (error instanceof NotSignedIn) return reportAs('authentication_failed', `${error.message}.`, EXIT.refused)
+  if (error instanceof NoProfile) return reportAs('not_found', `${error.message}.`, EXIT.notFound)
+  return reportUnexpected(error)
 }

@@ -1,11 +1,11 @@
 import type { NewInterest } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ args, options, agent, client, signal }) => {
   const interest = {
     event_type: args[0]!,
-    ...givenOnly({
+    ...withoutUndefined({
       filter_expression: options['filter'],
       priority: numberOf('--priority', options['priority']),
       enrichment_depth: options['enrichment'],

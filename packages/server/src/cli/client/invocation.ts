@@ -1,6 +1,6 @@
 // Prepares what a command that calls a service receives: a client with a key.
 import { createClient } from '@sensorium/client'
-import { Misused, type ClientInvocation, type Given } from '../command.ts'
+import { UsageError, type ClientInvocation, type ParsedInput } from '../command.ts'
 import { sessionOf } from './session.ts'
 
 /** A person is waiting: three attempts take about a second, plus any delay that the service asks for. */
@@ -14,15 +14,15 @@ export interface Around {
   signal: AbortSignal
 }
 
-export function clientInvocation(given: Given, { env, print, write, warn, signal }: Around): ClientInvocation {
-  const session = sessionOf(given.options, env, warn)
+export function clientInvocation(parsed: ParsedInput, { env, print, write, warn, signal }: Around): ClientInvocation {
+  const session = sessionOf(parsed.options, env, warn)
   const client = createClient({ url: session.url, apiKey: session.key, attempts: ATTEMPTS })
   async function agent(): Promise<string> {
-    const named = given.options['agent']
+    const named = parsed.options['agent']
     if (named !== undefined) return named
     const own = await client.agent()
     if (own) return own.id
-    throw new Misused("This is an org-admin's key. Name the agent with --agent <id>", '--agent <id>')
+    throw new UsageError("This is an org-admin's key. Name the agent with --agent <id>", '--agent <id>')
   }
-  return { ...given, client, session, agent, print, write, signal }
+  return { ...parsed, client, session, agent, print, write, signal }
 }

@@ -1,5 +1,5 @@
 import { RetryAfter, SensoriumError, type Delivery } from '@sensorium/client'
-import { Misused, type ClientRun } from '../command.ts'
+import { UsageError, type ClientRun } from '../command.ts'
 import { numberOf } from './read-input.ts'
 import { showDelivery } from './show-delivery.ts'
 
@@ -12,7 +12,7 @@ const GIVEN_BACK_FOR_S = 1
 
 export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
   const count = numberOf('--count', options['count']) ?? Number.POSITIVE_INFINITY
-  if (!(count >= 1)) throw new Misused('--count takes a number from 1 on', 'a number from 1 on')
+  if (!(count >= 1)) throw new UsageError('--count takes a number from 1 on', 'a number from 1 on')
   const acks = flags.has('ack')
   let printed = 0
   const held = new Set<string>()

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { createClient } from '@sensorium/client'
-import { Misused, type LocalRun } from '../command.ts'
+import { UsageError, type LocalRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { askSecretly } from '../terminal/ask-secretly.ts'
 import { ATTEMPTS } from './invocation.ts'
@@ -15,14 +15,14 @@ async function readKey(env: NodeJS.ProcessEnv): Promise<string> {
   const given =
     env['SENSORIUM_KEY'] || (process.stdin.isTTY ? await askSecretly('API key: ') : await text(process.stdin))
   const key = given.trim()
-  if (key === '') throw new Misused('No key was given. Type it, pipe it in, or set SENSORIUM_KEY', 'an API key')
+  if (key === '') throw new UsageError('No key was given. Type it, pipe it in, or set SENSORIUM_KEY', 'an API key')
   return key
 }
 
 export const run: LocalRun = async ({ options, env }) => {
   const url = addressOf(options['url'] ?? (env['SENSORIUM_URL'] || DEFAULT_URL))
   const name = options['profile'] ?? (env['SENSORIUM_PROFILE'] || DEFAULT_PROFILE)
-  if (!NAME.test(name)) throw new Misused(`${name} is no name for a profile: letters, digits, . _ and -`, 'a name')
+  if (!NAME.test(name)) throw new UsageError(`${name} is no name for a profile: letters, digits, . _ and -`, 'a name')
   const kept = readProfiles(env)
   const key = await readKey(env)
   if (url.startsWith('http:') && !LOCAL.test(url))

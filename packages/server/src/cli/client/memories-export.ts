@@ -1,14 +1,14 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { Misused, type ClientRun } from '../command.ts'
+import { UsageError, type ClientRun } from '../command.ts'
 import { cleanJsonText } from '../terminal/clean.ts'
-import { givenOnly } from './read-input.ts'
+import { withoutUndefined } from './read-input.ts'
 
 export const run: ClientRun = async ({ args: [file], options, client, write, signal }) => {
   const json = { memories: 0, relationships: 0 }
   async function* lines(): AsyncGenerator<string> {
-    for await (const line of client.memory.exportLines(givenOnly({ since: options['since'] }), { signal })) {
+    for await (const line of client.memory.exportLines(withoutUndefined({ since: options['since'] }), { signal })) {
       json[line.startsWith('{"id":"rel_') ? 'relationships' : 'memories']++
       yield `${line}\n`
     }
@@ -21,7 +21,7 @@ export const run: ClientRun = async ({ args: [file], options, client, write, sig
   // Fails if the folder does not exist or the file does: nothing is overwritten.
   const written = createWriteStream(file!, { flags: 'wx', mode: 0o600 })
   await pipeline(Readable.from(lines()), written).catch((error: NodeJS.ErrnoException) => {
-    if (error.syscall === 'open') throw new Misused(`${file} cannot be written: ${error.message}`, 'a new file')
+    if (error.syscall === 'open') throw new UsageError(`${file} cannot be written: ${error.message}`, 'a new file')
     throw error
   })
   return { json, text: `${json.memories} memories and ${json.relationships} relationships are in ${file}.` }

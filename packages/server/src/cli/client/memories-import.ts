@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { Misused, type ClientRun } from '../command.ts'
+import { UsageError, type ClientRun } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { progress } from '../terminal/progress.ts'
@@ -18,7 +18,7 @@ interface Source {
 
 async function openFile(file: string): Promise<Source> {
   if (file === '-') return { stream: process.stdin, size: 0, close: async () => {} }
-  const refused = (why: string): Misused => new Misused(`${file} cannot be read: ${why}`, 'a file')
+  const refused = (why: string): UsageError => new UsageError(`${file} cannot be read: ${why}`, 'a file')
   const handle = await open(file).catch((error: Error) => {
     throw refused(error.message)
   })

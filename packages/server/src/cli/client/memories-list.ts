@@ -2,10 +2,10 @@ import type { Operations } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
-  const query = givenOnly({
+  const query = withoutUndefined({
     type: options['type'],
     scope: options['scope'],
     search: options['search'],

@@ -1,11 +1,11 @@
 import type { ClientRun } from '../command.ts'
 import { list } from '../terminal/table.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 import { showMemory } from './show-memory.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const memory = await client.memory.get(args[0]!, { signal })
-  const depth = givenOnly({ depth: numberOf('--depth', options['depth']) })
+  const depth = withoutUndefined({ depth: numberOf('--depth', options['depth']) })
   const related = await client.memory.explore(memory.id, depth, { signal })
   const rows = related.map((one) => [
     one.relationship.relationship_type.replaceAll('_', ' '),

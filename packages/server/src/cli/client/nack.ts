@@ -1,9 +1,9 @@
 import type { ClientRun } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ args, options, flags, client, signal }) => {
-  const how = givenOnly({
+  const how = withoutUndefined({
     reason: options['reason'],
     retry_after_seconds: numberOf('--retry-after', options['retry-after']),
     dead_letter: flags.has('dead-letter') || undefined,

@@ -1,11 +1,11 @@
 import type { ClientRun } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { paint } from '../terminal/screen.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 import { showDelivery } from './show-delivery.ts'
 
 export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
-  const query = givenOnly({
+  const query = withoutUndefined({
     limit: numberOf('--limit', options['limit']),
     wait: numberOf('--wait', options['wait']),
   })

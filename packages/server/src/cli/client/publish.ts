@@ -1,6 +1,6 @@
 import type { NewEvent, Published } from '@sensorium/client'
 import { parseToPassOn } from '../../kernel/json.ts'
-import { Misused, type ClientInvocation, type ClientRun, type CommandResult } from '../command.ts'
+import { UsageError, type ClientInvocation, type ClientRun, type CommandResult } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { progress } from '../terminal/progress.ts'
@@ -16,7 +16,7 @@ function eventsOf(text: string): NewEvent[] {
     try {
       return parseToPassOn(piece)
     } catch (error) {
-      throw new Misused(`${where} is not JSON: ${(error as Error).message}`, 'CloudEvents as JSON')
+      throw new UsageError(`${where} is not JSON: ${(error as Error).message}`, 'CloudEvents as JSON')
     }
   }
   const whole = text.trim()
@@ -25,7 +25,7 @@ function eventsOf(text: string): NewEvent[] {
   const found = separate ? lines.map((line, i) => parsed(line, `line ${i + 1}`)) : [parsed(whole, 'the file')].flat()
   for (const event of found)
     if (typeof (event as NewEvent | null)?.type !== 'string')
-      throw new Misused('Every event is an object with a type', 'CloudEvents as JSON')
+      throw new UsageError('Every event is an object with a type', 'CloudEvents as JSON')
   return found as NewEvent[]
 }
 
@@ -64,7 +64,7 @@ export const run: ClientRun = async (call) => {
   const { args, options, client, signal } = call
   const file = options['file']
   if ((file === undefined) === (args[0] === undefined))
-    throw new Misused('Name the type of an event, or a file of events with --file', '<type> or --file <file>')
+    throw new UsageError('Name the type of an event, or a file of events with --file', '<type> or --file <file>')
   if (file !== undefined) return publishAll(call, eventsOf(await readInput(file === '-' ? '-' : `@${file}`)))
   const json = await client.publish(await givenEvent(args[0]!, options), { signal })
   const reached = json.recipients === 1 ? '1 mailbox' : `${json.recipients ?? 0} mailboxes`

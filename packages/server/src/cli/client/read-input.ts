@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { parseToPassOn } from '../../kernel/json.ts'
-import { Misused } from '../command.ts'
+import { UsageError } from '../command.ts'
 
 export async function readInput(given: string): Promise<string> {
   if (given === '-') return text(process.stdin)
@@ -11,7 +11,7 @@ export async function readInput(given: string): Promise<string> {
     // Removes the byte order mark that some editors write. For standard input, the decoder removes it.
     return readFileSync(given.slice(1), 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
-    throw new Misused(`${given.slice(1)} cannot be read: ${(error as Error).message}`, 'a file')
+    throw new UsageError(`${given.slice(1)} cannot be read: ${(error as Error).message}`, 'a file')
   }
 }
 
@@ -19,8 +19,8 @@ export async function readJson(option: string, given: string): Promise<unknown> 
   try {
     return parseToPassOn(await readInput(given))
   } catch (error) {
-    if (error instanceof Misused) throw error
-    throw new Misused(
+    if (error instanceof UsageError) throw error
+    throw new UsageError(
       `${option} takes JSON, such as '{"celsius":93}' or '"a text"': ${(error as Error).message}`,
       'JSON, @file or -',
     )
@@ -32,7 +32,7 @@ export function numberOf(option: string, given: string | undefined): number | un
   if (given === undefined) return undefined
   const number = Number(given)
   if (given.trim() === '' || !Number.isFinite(number))
-    throw new Misused(`${option} takes a number, not ${given}`, 'a number')
+    throw new UsageError(`${option} takes a number, not ${given}`, 'a number')
   return number
 }
 
@@ -44,5 +44,7 @@ export const listOf = (given: string): string[] =>
     .filter((one) => one !== '')
 
 /** Returns the fields without those that are undefined. */
-export const givenOnly = <T extends Record<string, unknown>>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+export const withoutUndefined = <T extends Record<string, unknown>>(
+  fields: T,
+): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never

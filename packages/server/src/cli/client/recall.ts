@@ -1,13 +1,13 @@
 import type { MemorySearch } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
 import { paint } from '../terminal/screen.ts'
-import { givenOnly, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './read-input.ts'
 import { showMemory } from './show-memory.ts'
 
 export const run: ClientRun = async ({ args, options, flags, client, signal }) => {
   const query = {
     query: args[0]!,
-    ...givenOnly({
+    ...withoutUndefined({
       limit: numberOf('--limit', options['limit']),
       type: options['type'],
       scope: options['scope'],

@@ -1,16 +1,17 @@
 import type { NewMemory } from '@sensorium/client'
-import { Misused, type ClientRun } from '../command.ts'
-import { givenOnly, numberOf, readInput } from './read-input.ts'
+import { UsageError, type ClientRun } from '../command.ts'
+import { withoutUndefined, numberOf, readInput } from './read-input.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const [title, given = '-'] = args
   if (given === '-' && process.stdin.isTTY) console.error('Type the content, then Ctrl-D:')
   const content = (await readInput(given)).trim()
-  if (content === '') throw new Misused('A memory needs a content: behind its title, or on standard input', '<content>')
+  if (content === '')
+    throw new UsageError('A memory needs a content: behind its title, or on standard input', '<content>')
   const memory = {
     title: title!,
     content,
-    ...givenOnly({
+    ...withoutUndefined({
       type: options['type'],
       scope: options['scope'],
       team_id: options['team'],

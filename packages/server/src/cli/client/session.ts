@@ -5,7 +5,7 @@
 // 3. SENSORIUM_PROFILE names a profile, or the current profile is used.
 //
 // The key of a profile is never sent to another service, so `--url` with a profile must name the profile's own service.
-import { Misused } from '../command.ts'
+import { UsageError } from '../command.ts'
 import { isOpenToOthers, profilesFile, readProfiles } from './profiles.ts'
 
 export const DEFAULT_URL = 'http://localhost:8080'
@@ -28,7 +28,7 @@ export function addressOf(given: string): string {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
-    throw new Misused(`${given} is no address of a service: it looks like https://sensorium.example`, 'an address')
+    throw new UsageError(`${given} is no address of a service: it looks like https://sensorium.example`, 'an address')
   // A URL that ends in the API version, as the guides write it for curl, names the same service.
   return url.href.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
@@ -51,7 +51,7 @@ export function sessionOf(options: Options, env: Environment, warn: (sentence: s
     )
   }
   if (options['url'] !== undefined && addressOf(options['url']) !== profile.url)
-    throw new Misused(
+    throw new UsageError(
       `The key of profile ${name} is for ${profile.url} and is sent nowhere else. Sign in at the other service under a name of its own: sensorium login --url ${options['url']} --profile <name>`,
       `--url ${profile.url}`,
     )

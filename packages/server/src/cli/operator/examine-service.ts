@@ -6,13 +6,13 @@ import type { Failing } from '../../kernel/loop.ts'
 const ANSWER_WITHIN_MS = 3_000
 
 /** The response of /readyz, in success or in failure. */
-interface Said {
+interface ReadyzResponse {
   status?: string
   failing?: Pick<Failing, 'loop' | 'rounds' | 'seconds'>[]
   error?: { message?: string }
 }
 
-const isNobody = (error: unknown): boolean =>
+const isConnectionRefused = (error: unknown): boolean =>
   ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED'
 
 export async function examineService(
@@ -23,21 +23,21 @@ export async function examineService(
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   const address = `${name}:${port}`
   const limit = AbortSignal.timeout(withinMs)
-  let said: Said
+  let answer: ReadyzResponse
   try {
     const response = await fetch(`http://${address}/readyz`, { signal: limit })
-    said = ((await response.json().catch(() => null)) as Said | null) ?? {}
+    answer = ((await response.json().catch(() => null)) as ReadyzResponse | null) ?? {}
   } catch (error) {
-    if (isNobody(error)) return { ok: true, detail: `none at ${address}, which HOST and PORT name` }
+    if (isConnectionRefused(error)) return { ok: true, detail: `none at ${address}, which HOST and PORT name` }
     if (!limit.aborted) return { ok: true, detail: `something else at ${address}` }
     return {
       ok: false,
       detail: `${address} takes a connection and does not respond within ${withinMs / 1000} s`,
     }
   }
-  if (said.error) return { ok: false, detail: `${address} is not ready: ${said.error.message}` }
-  if (said.status !== 'ready') return { ok: true, detail: `something else at ${address}` }
-  const failing = (said.failing ?? []).map(({ loop, rounds, seconds }) => `${loop} (${rounds} times in ${seconds} s)`)
+  if (answer.error) return { ok: false, detail: `${address} is not ready: ${answer.error.message}` }
+  if (answer.status !== 'ready') return { ok: true, detail: `something else at ${address}` }
+  const failing = (answer.failing ?? []).map(({ loop, rounds, seconds }) => `${loop} (${rounds} times in ${seconds} s)`)
   return failing.length === 0
     ? { ok: true, detail: `ready at ${address}` }
     : { ok: false, detail: `${address} is ready, but fails at: ${failing.join(', ')}` }

@@ -4,19 +4,19 @@ import { Failure, internal, invalid, ruleBroken, unavailable } from '../../kerne
 import { StoreUnavailable } from '../../store/db.ts'
 import { Unsupported } from '../command.ts'
 import { EXIT, exitCodeFor } from '../exit-codes.ts'
-import { newRequestId, type Told } from '../fail.ts'
+import { newRequestId, type ErrorReport } from '../fail.ts'
 
 function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof ConfigError)
     return invalid({ field: 'environment', value: null, expected: error.problems.join('; '), example: null })
-  if (error instanceof StoreUnavailable) return unavailable(`${error.sentence}: ${error.message}`)
+  if (error instanceof StoreUnavailable) return unavailable(`${error.callerMessage}: ${error.message}`)
   if (error instanceof Unsupported) return ruleBroken('unsupported_store', error.message, { instead: error.instead })
   // The operator runs this command and, unlike a caller of the service, may see what went wrong.
   return new Failure('internal_error', (error as Error).message, internal().details)
 }
 
-export function told(error: unknown): Told {
+export function reportError(error: unknown): ErrorReport {
   const { code, message, details } = asFailure(error)
   return {
     sentence: error instanceof ConfigError ? error.message : message,

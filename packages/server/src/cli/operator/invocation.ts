@@ -9,7 +9,7 @@ import { idMaker } from '../../kernel/ids.ts'
 import { OPERATOR, type Input } from '../../operations/call.ts'
 import { resultOf } from '../../operations/response.ts'
 import { openStore, storeExists, type Opened } from '../../store/open.ts'
-import type { Given, OperatorInvocation } from '../command.ts'
+import type { ParsedInput, OperatorInvocation } from '../command.ts'
 import { originOf } from './ingest-options.ts'
 
 /** Opens an existing store and never creates one: a mistyped folder must not become a store. */
@@ -21,7 +21,7 @@ function open(settings: Config): Promise<Opened> {
   )
 }
 
-export function operatorInvocation(given: Given, env: NodeJS.ProcessEnv): OperatorInvocation {
+export function operatorInvocation(parsed: ParsedInput, env: NodeJS.ProcessEnv): OperatorInvocation {
   const config: OperatorInvocation['config'] = () => readConfig(env)
 
   const call: OperatorInvocation['call'] = async <O extends Operation>(operation: O, input: Input) => {
@@ -47,8 +47,8 @@ export function operatorInvocation(given: Given, env: NodeJS.ProcessEnv): Operat
   }
 
   const secret: OperatorInvocation['secret'] = async (option, variable) => {
-    const value = given.options[option] ?? (env[variable] || undefined)
+    const value = parsed.options[option] ?? (env[variable] || undefined)
     return value === '-' ? (await text(process.stdin)).trim() : value
   }
-  return { ...given, clock: systemClock, config, secret, call, withStore }
+  return { ...parsed, clock: systemClock, config, secret, call, withStore }
 }

@@ -3,7 +3,7 @@ import type { Receiver } from 'rhea'
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
 
-const STORE_AWAY = { firstMs: 500, maxMs: 15_000 }
+const STORE_BACKOFF = { firstMs: 500, maxMs: 15_000 }
 
 export interface Credit {
   /** Asks for as many messages as there is room for, once the link is open. */
@@ -15,7 +15,7 @@ export interface Credit {
   /** The store took a message. */
   storeWorks(): void
   /** The store could not take a message. Asks for nothing during a backoff, and then for one message at first. */
-  storeIsAway(): Promise<void>
+  storeUnavailable(): Promise<void>
   unsettled(): number
   /** Resolves when nothing is unsettled. */
   idle(): Promise<void>
@@ -71,10 +71,10 @@ export function makeCredit({ credit, clock, ended, receiver, store }: CreditTool
     storeWorks() {
       store.failures = 0
     },
-    async storeIsAway() {
+    async storeUnavailable() {
       if (paused) return
       paused = true
-      await clock.sleep(backoffMs(STORE_AWAY, ++store.failures), ended)
+      await clock.sleep(backoffMs(STORE_BACKOFF, ++store.failures), ended)
       paused = false
       grant()
     },

@@ -39,26 +39,26 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   const over = AbortSignal.any([stopping, ended.signal])
   let receiver: Receiver | null = null
   const credit = makeCredit({ credit: settings.credit, clock, ended: over, receiver: () => receiver, store })
-  const take = makeTake(settings, tools, credit, ended.signal)
+  const handleMessage = makeMessageHandler(settings, tools, credit, ended.signal)
   const container = rhea.create_container({ id: `sensorium-${settings.id}` })
   const { promise, resolve } = Promise.withResolvers<unknown>()
   let connection: Connection | undefined
 
-  const end = (error?: unknown): void => {
+  const markEnded = (error?: unknown): void => {
     if (ended.signal.aborted) return
     ended.abort()
     clearTimeout(tooLong)
     resolve(error)
   }
-  const finish = (error: unknown): void => {
-    end(error)
+  const closeConnection = (error: unknown): void => {
+    markEnded(error)
     connection?.close()
     // A broker that does not answer the close does not keep the socket open.
     const socket = (connection as unknown as { socket?: { destroy(): void } } | undefined)?.socket
     setTimeout(() => socket?.destroy(), CLOSE_WITHIN_MS).unref()
   }
   const tooLong = setTimeout(
-    () => finish(new Error(`the broker did not open the link within ${OPEN_WITHIN_MS / 1000} s`)),
+    () => closeConnection(new Error(`the broker did not open the link within ${OPEN_WITHIN_MS / 1000} s`)),
     OPEN_WITHIN_MS,
   )
 
@@ -70,30 +70,34 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
     credit.grant()
   })
   const closedBy = (what: string) => new Error(`the broker closed the ${what}`)
-  container.on('receiver_close', (context: EventContext) => finish(context.receiver?.error ?? closedBy('link')))
-  container.on('session_close', (context: EventContext) => finish(context.session?.error ?? closedBy('session')))
-  container.on('connection_close', (context: EventContext) =>
-    finish(context.error ?? context.connection.error ?? closedBy('connection')),
+  container.on('receiver_close', (context: EventContext) =>
+    closeConnection(context.receiver?.error ?? closedBy('link')),
   )
-  container.on('disconnected', ({ error }: EventContext) => end(error ?? new Error('the connection was lost')))
+  container.on('session_close', (context: EventContext) =>
+    closeConnection(context.session?.error ?? closedBy('session')),
+  )
+  container.on('connection_close', (context: EventContext) =>
+    closeConnection(context.error ?? context.connection.error ?? closedBy('connection')),
+  )
+  container.on('disconnected', ({ error }: EventContext) => markEnded(error ?? new Error('the connection was lost')))
   // The close events above report these errors too; without a listener, an `error` event would end the process.
   for (const name of ['receiver_error', 'session_error', 'connection_error'] as const) container.on(name, () => {})
-  for (const name of ['error', 'protocol_error']) container.on(name, (error: unknown) => finish(error))
+  for (const name of ['error', 'protocol_error']) container.on(name, (error: unknown) => closeConnection(error))
 
-  async function leave(): Promise<void> {
+  async function drainAndClose(): Promise<void> {
     if (credit.unsettled() > 0) await Promise.race([credit.idle(), clock.sleep(DRAIN_MS, ended.signal)])
     // Outcomes that were settled a moment ago are sent before the close.
     await new Promise(setImmediate)
-    finish(undefined)
+    closeConnection(undefined)
   }
-  stopping.addEventListener('abort', () => void leave(), { once: true })
+  stopping.addEventListener('abort', () => void drainAndClose(), { once: true })
 
   try {
     connection = container.connect(connectionOptions(settings))
     const session = connection.create_session()
     const transfers = boundTransfers(session, tools.maxEventBytes)
     container.on('message', ({ message, delivery }: EventContext) =>
-      take(message as unknown as Buffer, transfers.isWhole() ? null : transfers.size(), delivery!),
+      handleMessage(message as unknown as Buffer, transfers.isWhole() ? null : transfers.size(), delivery!),
     )
     session.begin()
     receiver = session.open_receiver({
@@ -104,7 +108,7 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
       rcv_settle_mode: 0,
     })
   } catch (error) {
-    finish(error)
+    closeConnection(error)
   }
   return promise
 }
@@ -113,17 +117,17 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
  * Returns the handler for each message of one connection. `refusedSize` is the size of a message that was too large to
  * be kept, else null.
  */
-function makeTake(
+function makeMessageHandler(
   { tenantId, id, source, mapper }: ConnectorSettings,
   { publish, clock, maxEventBytes, progress, stopping }: LinkTools,
   credit: Credit,
   ended: AbortSignal,
 ): (bytes: Buffer, refusedSize: number | null, delivery: Delivery) => void {
   const target = { publish, tenantId, connectorId: id, source }
-  const tell = makeOutcomes()
+  const report = makeOutcomes()
 
   function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void, reason = ''): void {
-    tell(outcome + reason, () => {
+    report(outcome + reason, () => {
       // On a closed connection there is nothing to settle: the broker has taken the message back.
       if (!ended.aborted) {
         act()
@@ -133,7 +137,7 @@ function makeTake(
     })
   }
 
-  async function takeOne(bytes: Buffer, refusedSize: number | null, delivery: Delivery): Promise<void> {
+  async function publishAndSettle(bytes: Buffer, refusedSize: number | null, delivery: Delivery): Promise<void> {
     const outcome = await publishMessage(target, () => {
       if (refusedSize !== null) throw tooLarge(refusedSize, maxEventBytes)
       return readMessage(bytes, mapper, maxEventBytes, clock.now())
@@ -142,13 +146,13 @@ function makeTake(
       credit.storeWorks()
       if (outcome.duplicate && !ended.aborted) progress.add('duplicates')
       settle('accepted', () => delivery.accept())
-    } else if (outcome.kind === 'hopeless') {
+    } else if (outcome.kind === 'invalid') {
       progress.lastError = `a message was rejected: ${outcome.why}`.slice(0, 500)
       const description = outcome.why.slice(0, 200)
       settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description }), description)
     } else {
       progress.lastError = outcome.why
-      void credit.storeIsAway()
+      void credit.storeUnavailable()
       settle('released', () => delivery.release())
     }
   }
@@ -159,6 +163,6 @@ function makeTake(
     if (stopping.aborted) return settle('released', () => delivery.release())
     progress.add('received')
     progress.lastMessageAt = clock.now()
-    void takeOne(bytes, refusedSize, delivery)
+    void publishAndSettle(bytes, refusedSize, delivery)
   }
 }

@@ -1,7 +1,7 @@
 // Turns an AMQP 1.0 message into an event: a CloudEvent, structured or binary, is kept as it is; other JSON goes
 // through the mapping. Pure.
 import rhea, { type Message } from 'rhea'
-import { eventWithData, prepareEvent, withoutAdded, type PreparedEvent } from '../../events/envelope.ts'
+import { eventWithData, prepareEvent, removeServiceAttributes, type PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
 import { mediaType, parseJson, withExactNumbers } from '../../kernel/json.ts'
 import type { Mapper } from '../mapping.ts'
@@ -50,7 +50,7 @@ function bodyBytes(body: unknown): Buffer {
 function structured(raw: Buffer): PreparedEvent {
   const parsed = parseJson(raw)
   if (!parsed.ok) throw new Unreadable(`a structured CloudEvent: expected ${parsed.problem}`)
-  return withoutAdded(prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text))
+  return removeServiceAttributes(prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text))
 }
 
 function binary(message: Message, properties: Record<string, unknown>, type: string, raw: Buffer): PreparedEvent {
@@ -63,7 +63,7 @@ function binary(message: Message, properties: Record<string, unknown>, type: str
     envelope[attribute] = plain(value)
   }
   if (message.content_type !== undefined) envelope['datacontenttype'] = message.content_type
-  return withoutAdded(eventWithData(envelope, type, raw))
+  return removeServiceAttributes(eventWithData(envelope, type, raw))
 }
 
 /** Returns what the mapping sees as `headers`: application and message properties, with names in lower case. */

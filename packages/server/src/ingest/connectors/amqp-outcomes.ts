@@ -5,18 +5,18 @@
 // reported as accepted, and be lost. So one turn reports one outcome; a different outcome waits for the next turn.
 
 /** Calls `act` now, or as soon as every earlier settlement with another outcome has been reported. */
-export type TellOutcome = (outcome: string, act: () => void) => void
+export type ReportOutcome = (outcome: string, act: () => void) => void
 
-export function makeOutcomes(): TellOutcome {
+export function makeOutcomes(): ReportOutcome {
   const waiting: { outcome: string; act: () => void }[] = []
   /** The outcome that this turn reports. */
-  let told: string | null = null
+  let reported: string | null = null
 
-  function tell(): void {
-    while (waiting.length > 0 && (told === null || told === waiting[0]!.outcome)) {
+  function report(): void {
+    while (waiting.length > 0 && (reported === null || reported === waiting[0]!.outcome)) {
       const { outcome, act } = waiting.shift()!
-      if (told === null) {
-        told = outcome
+      if (reported === null) {
+        reported = outcome
         // rhea writes at the end of the tick.
         setImmediate(next)
       }
@@ -25,12 +25,12 @@ export function makeOutcomes(): TellOutcome {
   }
 
   function next(): void {
-    told = null
-    tell()
+    reported = null
+    report()
   }
 
   return (outcome, act) => {
     waiting.push({ outcome, act })
-    tell()
+    report()
   }
 }

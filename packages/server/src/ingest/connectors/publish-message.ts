@@ -8,9 +8,9 @@ export type MessageOutcome =
   /** Its event is on disk. */
   | { kind: 'stored'; duplicate: boolean }
   /** The message can never become an event: if released, it would be redelivered for ever. */
-  | { kind: 'hopeless'; why: string }
+  | { kind: 'invalid'; why: string }
   /** The store could not take the message: the broker must redeliver it. */
-  | { kind: 'not_now'; why: string }
+  | { kind: 'retry'; why: string }
 
 export interface MessageTarget {
   publish: Publish
@@ -28,7 +28,7 @@ export async function publishMessage(
     event = read()
   } catch (error) {
     // Reading is pure, so the same message would fail again with the same error.
-    return { kind: 'hopeless', why: (error as Error).message }
+    return { kind: 'invalid', why: (error as Error).message }
   }
   try {
     // A CloudEvent brings its own id. If that id belonged to another source, the other source's event would later be
@@ -41,10 +41,10 @@ export async function publishMessage(
     // A used-up quota has room again tomorrow: the broker keeps the message until then.
     const isForNow =
       error instanceof Failure && (error.code === 'rate_limited' || error.details['rule'] === 'quota_exceeded')
-    if (error instanceof Failure && error.status < 500 && !isForNow) return { kind: 'hopeless', why: error.message }
+    if (error instanceof Failure && error.status < 500 && !isForNow) return { kind: 'invalid', why: error.message }
     const known = error instanceof StoreUnavailable || error instanceof Failure
     return {
-      kind: 'not_now',
+      kind: 'retry',
       why: known ? `the store could not take a message: ${error.message}` : 'a message could not be stored',
     }
   }

@@ -1,6 +1,6 @@
 import type { Db } from '../../store/db.ts'
 import type { IngestTools } from '../registration.ts'
-import { holdingSecrets, lockWebhooks, replaceSecret, webhooksOfSlug } from './sql.ts'
+import { validOldSecrets, lockWebhooks, replaceSecret, webhooksOfSlug } from './sql.ts'
 import {
   refuseShared,
   requireWebhook,
@@ -32,7 +32,7 @@ export async function rotateWebhook(
       refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
     }
     const before = { sealed: row.secret, until: tools.now() + ROTATION_MS }
-    const old = [before, ...holdingSecrets(row, tools.now())].slice(0, MAX_OLD)
+    const old = [before, ...validOldSecrets(row, tools.now())].slice(0, MAX_OLD)
     // A concurrent rotation has returned its secret to a caller too: read again, so that it becomes an old secret.
     if ((await replaceSecret(db, row, sealed, old)) > 0) return { webhook: shownWebhook(row, origin), signing_secret }
   }

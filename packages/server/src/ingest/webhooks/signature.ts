@@ -47,7 +47,7 @@ function stripeClaim(header: string, now: number): Claim | null {
 }
 
 /** Returns whether the claim has this HMAC, in constant time. */
-export function claims(digest: Buffer, { signatures }: Claim): boolean {
+export function matchesClaim(digest: Buffer, { signatures }: Claim): boolean {
   let fits = false
   // All signatures are compared, so that the time does not reveal which one matched.
   for (const signature of signatures) fits = timingSafeEqual(digest, signature) || fits

@@ -23,7 +23,7 @@ export interface OldSecret {
 }
 
 /** Returns the earlier secrets that are valid at a time, newest first. */
-export const holdingSecrets = ({ old_secrets }: WebhookRow, time: number): OldSecret[] =>
+export const validOldSecrets = ({ old_secrets }: WebhookRow, time: number): OldSecret[] =>
   (JSON.parse(old_secrets) as OldSecret[]).filter(({ until }) => time < until)
 
 const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping,

@@ -12,9 +12,9 @@ import { badSignature } from '../../kernel/failure.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
 import type { Hmac } from './hmac.ts'
 import { PRESETS } from './presets.ts'
-import { claims, OWN_HEADER, type Claim, type SignatureHeader } from './signature.ts'
+import { matchesClaim, OWN_HEADER, type Claim, type SignatureHeader } from './signature.ts'
 import { webhookContext } from './shown-webhook.ts'
-import { holdingSecrets, type WebhookRow } from './sql.ts'
+import { validOldSecrets, type WebhookRow } from './sql.ts'
 
 /** Whether the URL names a tenant alone, or one of its webhooks. */
 export type UrlKind = 'tenant' | 'webhook'
@@ -51,7 +51,7 @@ function candidatesOf(rows: readonly WebhookRow[], { header }: Claim, now: numbe
   const present: Candidate[] = []
   const old: Candidate[] = []
   for (const webhook of rows) {
-    const sealed = holdingSecrets(webhook, now)
+    const sealed = validOldSecrets(webhook, now)
     if (!takes(webhook, header)) continue
     const context = webhookContext(webhook.id)
     present.push({ sealed: webhook.secret, context, webhook })
@@ -73,7 +73,7 @@ export function makeVerify(secrets: Secrets, hmac: Hmac): Verify {
     const tries = Math.min(widest[urlKind], triesFor(raw.length))
     for (let i = 0; i < tries; i++) {
       const { sealed: secret, context, webhook } = candidates[i] ?? decoy
-      const fits = claims(await hmac(secrets.open(secret, context), claim.prefix, raw), claim)
+      const fits = matchesClaim(await hmac(secrets.open(secret, context), claim.prefix, raw), claim)
       if (fits && webhook !== null) return webhook
     }
     throw badSignature()

@@ -15,9 +15,9 @@ const WINDOW_CHARACTERS = 2_000
 const OVERLAP_CHARACTERS = 200
 const MAX_INPUTS = 64
 const TIMEOUT_MS = 20_000
-/** A search waits no longer than this. After a failure, searches do not wait at all for PAUSE_MS. */
+/** A search waits no longer than this. After a failure, searches do not wait at all for a while. */
 const QUERY_TIMEOUT_MS = 2_000
-const PAUSE_MS = 5_000
+const PAUSE_AFTER_FAILURE_MS = 5_000
 const TRIES = 4
 /** Queries under way at once. */
 const MAX_QUERIES = 16
@@ -87,7 +87,7 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
     return embedded
   }
 
-  async function patiently(input: readonly string[]): Promise<Embedded[]> {
+  async function postWithRetries(input: readonly string[]): Promise<Embedded[]> {
     for (let tries = 1; ; tries++) {
       try {
         return await post(input, TIMEOUT_MS)
@@ -108,7 +108,7 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
       const inputs = parts.flat()
       const embedded: Embedded[] = []
       for (let i = 0; i < inputs.length; i += MAX_INPUTS)
-        embedded.push(...(await patiently(inputs.slice(i, i + MAX_INPUTS))))
+        embedded.push(...(await postWithRetries(inputs.slice(i, i + MAX_INPUTS))))
       let next = 0
       return parts.map((windows) => windows.map(() => embedded[next++]!))
     },
@@ -117,7 +117,7 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
       try {
         return (await post([text.slice(0, WINDOW_CHARACTERS).toWellFormed()], QUERY_TIMEOUT_MS))[0]!
       } catch (error) {
-        pausedUntil = clock.now() + PAUSE_MS
+        pausedUntil = clock.now() + PAUSE_AFTER_FAILURE_MS
         throw error
       }
     },

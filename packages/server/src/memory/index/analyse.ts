@@ -11,9 +11,9 @@ export interface Analysed {
 
 export interface Analyse {
   /** Analyses long texts in steps, and gives other requests a turn after each step. */
-  ahead(...texts: (string | undefined)[]): Promise<void>
+  analyseAhead(...texts: (string | undefined)[]): Promise<void>
   /** Returns the analysis of a text that was analysed ahead; analyses any other text now. */
-  of(text: string): Analysed
+  take(text: string): Analysed
 }
 
 /** Shorter texts take less than three milliseconds. */
@@ -30,7 +30,7 @@ export function makeAnalyse(): Analyse {
   }
 
   return {
-    async ahead(...texts) {
+    async analyseAhead(...texts) {
       for (const text of texts) {
         if (text === undefined || text.length < LONG) continue
         const folded = fold(text)
@@ -39,7 +39,7 @@ export function makeAnalyse(): Analyse {
         await nextTurn()
       }
     },
-    of(text) {
+    take(text) {
       const known = ready.get(text)
       ready.delete(text)
       return known ?? { folded: fold(text), words: wordsOf(text) }

@@ -12,9 +12,9 @@ const RELATED = 0.4
 /** A memory that is contradicted at full strength gets this share of the relevance of the contradicting memory. */
 const BELOW = 0.95
 /** How many results beyond the requested number are considered. */
-export const BEYOND = 10
+export const EXTRA_RESULTS = 10
 /** The most results that are checked for contradictions. */
-const MOST = 60
+const MAX_CHECKED = 60
 
 export interface Contradiction {
   source: string
@@ -23,7 +23,7 @@ export interface Contradiction {
 }
 
 /** Returns the results with the contradicted ones lowered, in their new order. Pure. */
-export function lowered(ranked: readonly Ranked[], contradictions: readonly Contradiction[]): Ranked[] {
+export function lowerRanks(ranked: readonly Ranked[], contradictions: readonly Contradiction[]): Ranked[] {
   if (contradictions.length === 0) return [...ranked]
   const relevanceOf = new Map(ranked.map(({ id, relevance }) => [id, relevance]))
   const said = new Set(contradictions.map(({ source, target }) => `${source} ${target}`))
@@ -50,7 +50,7 @@ export async function lowerContradicted(
   limit: number,
 ): Promise<Ranked[]> {
   if (ranked.length < 2) return ranked.slice(0, limit)
-  const ids = db.dialect.list(ranked.slice(0, MOST).map(({ id }) => id))
+  const ids = db.dialect.list(ranked.slice(0, MAX_CHECKED).map(({ id }) => id))
   // Which of the given memories contradict which. A small index holds all contradictions.
   const rows = await db.rows<Contradiction>(
     `select source_memory_id as source, target_memory_id as target, strength from memory_relationships
@@ -58,5 +58,5 @@ export async function lowerContradicted(
         and ${db.dialect.inList('source_memory_id')} and ${db.dialect.inList('target_memory_id')}`,
     [tenantId, ids, ids],
   )
-  return lowered(ranked, rows).slice(0, limit)
+  return lowerRanks(ranked, rows).slice(0, limit)
 }

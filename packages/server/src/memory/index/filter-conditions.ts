@@ -1,5 +1,5 @@
 // The filters of a search as SQL conditions on `m`, valid on both engines.
-import { both, type Condition } from '../see.ts'
+import { allOf, type Condition } from '../see.ts'
 import { hasFacts } from './facts.ts'
 import type { SearchFilters, SearchQuery } from './memory-index.ts'
 
@@ -19,5 +19,5 @@ export function wantedSql({ scope, type, minConfidence, filters }: SearchQuery):
   const conditions: Condition[] = [{ sql: 'm.confidence >= ?::double precision', values: [minConfidence] }]
   if (scope !== null) conditions.push({ sql: 'm.scope = ?', values: [scope] })
   if (type !== null) conditions.push({ sql: 'm.type = ?', values: [type] })
-  return both(...conditions, ...filterConditions(filters))
+  return allOf(...conditions, ...filterConditions(filters))
 }

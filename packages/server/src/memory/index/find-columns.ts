@@ -2,10 +2,10 @@
 // words and the nearest by meaning, and ranks them together. The engine reads the data that is not in the columns.
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import { idf, saturation, type Words } from '../bm25.ts'
-import { PICKED, rank, type Candidate, type Meaning } from '../rank.ts'
+import { CANDIDATES, rank, type Candidate, type Meaning } from '../rank.ts'
 import { foundWith, type Finder, type Found, type SearchQuery } from './memory-index.ts'
-import { together, type Posting } from './postings.ts'
-import { isSpelt, likestWords, type Vocabulary } from './spelling.ts'
+import { mergeForms, type Posting } from './postings.ts'
+import { isCheckedForSpelling, mostSimilarWords, type Vocabulary } from './spelling.ts'
 import type { TenantCache } from './tenant-cache.ts'
 import { isSeen, isWanted, type TenantColumns, type View, type Window } from './tenant-columns.ts'
 
@@ -42,16 +42,16 @@ export interface ColumnReads {
   vocabulary(tenantId: string, letter: string): Promise<Vocabulary>
   /** Returns the cosine of each window and the query; windows without one are left out. */
   compare(columns: TenantColumns, search: SearchQuery, windows: readonly Window[]): Promise<Compared[]>
-  /** Returns the meanings of windows, by the place of their memory. */
+  /** Returns the meanings of windows, by the row of their memory. */
   meanings(columns: TenantColumns, windows: readonly Compared[]): Promise<Map<number, Meaning>>
   yieldCpu: YieldCpu
 }
 
-/** `otherwise` searches tenants that are too large for columns. */
-export const columnFinder = (reads: ColumnReads, otherwise?: Finder): Finder => ({
+/** `fallback` searches tenants that are too large for columns. */
+export const columnFinder = (reads: ColumnReads, fallback?: Finder): Finder => ({
   async find(search) {
     const columns = await reads.cache.columnsOf(search.viewer.tenantId, search.model)
-    return columns === null ? otherwise!.find(search) : findIn(reads, columns, search)
+    return columns === null ? fallback!.find(search) : findIn(reads, columns, search)
   },
 })
 
@@ -60,7 +60,7 @@ async function findIn(reads: ColumnReads, columns: TenantColumns, search: Search
   const { yieldCpu } = reads
   const only = await reads.passing(search)
   const view = columns.view({ ...search, only })
-  const postings = await mended(reads, columns, view, search, await postingsOf(reads, columns, search))
+  const postings = await correctSpelling(reads, columns, view, search, await postingsOf(reads, columns, search))
   yieldCpu()
   const words: Words = {
     idf: postings.map((posting) => idf(view.memories, holding(view, posting))),
@@ -70,17 +70,17 @@ async function findIn(reads: ColumnReads, columns: TenantColumns, search: Search
   const byWords = bestByWords(columns, view, words, postings)
   yieldCpu()
   const windows = await bestWindows(reads, columns, view, search, byWords)
-  const places = new Set([...byWords, ...windows.keys()])
-  const frequencies = frequenciesAt(columns, postings, places)
+  const rows = new Set([...byWords, ...windows.keys()])
+  const frequencies = frequenciesAt(columns, postings, rows)
   const none = new Float64Array(search.words.length)
   const meaningAt = await reads.meanings(columns, [...windows.values()])
-  const candidates = [...places].map(
-    (place): Candidate => ({
-      id: columns.ids[place]!,
-      frequencies: frequencies.get(place) ?? none,
-      length: columns.lengths[place]!,
-      meaning: meaningAt.get(place) ?? null,
-      ...columns.weightsAt(place),
+  const candidates = [...rows].map(
+    (row): Candidate => ({
+      id: columns.ids[row]!,
+      frequencies: frequencies.get(row) ?? none,
+      length: columns.lengths[row]!,
+      meaning: meaningAt.get(row) ?? null,
+      ...columns.weightsAt(row),
     }),
   )
   return foundWith(words, search.meaning, rank(words, search.meaning, candidates, now, yieldCpu, time).slice(0, limit))
@@ -114,14 +114,14 @@ async function readPostings(
 /** Returns for each word of the query the memories that hold it. */
 async function postingsOf(reads: ColumnReads, columns: TenantColumns, search: SearchQuery): Promise<Posting[]> {
   const known = await readPostings(reads, columns, search.viewer.tenantId, search.words.flat())
-  return search.words.map((forms) => together(forms.map((form) => known.get(form)!)))
+  return search.words.map((forms) => mergeForms(forms.map((form) => known.get(form)!)))
 }
 
 /** The most words of a query whose spelling is corrected. */
-const MAX_MENDED = 4
+const MAX_CORRECTED = 4
 
 /** Replaces each word that no memory in view holds by the most similar word that one of them does hold. */
-async function mended(
+async function correctSpelling(
   reads: ColumnReads,
   columns: TenantColumns,
   view: View,
@@ -130,16 +130,16 @@ async function mended(
 ): Promise<Posting[]> {
   const found = [...postings]
   // A word that the model knows as one token is spelt correctly, even if no memory holds it.
-  const isKnown = (word: number): boolean => meaning?.wordOfToken?.filter((place) => place === word).length === 1
-  let left = MAX_MENDED
+  const isKnown = (word: number): boolean => meaning?.wordOfToken?.filter((index) => index === word).length === 1
+  let left = MAX_CORRECTED
   for (const [i, [word]] of words.entries()) {
-    if (left === 0 || !isSpelt(word!) || holding(view, postings[i]!) > 0 || isKnown(i)) continue
+    if (left === 0 || !isCheckedForSpelling(word!) || holding(view, postings[i]!) > 0 || isKnown(i)) continue
     left--
-    const likest = likestWords(word!, await vocabularyOf(reads, columns, tenantId, word![0]!))
+    const similar = mostSimilarWords(word!, await vocabularyOf(reads, columns, tenantId, word![0]!))
     reads.yieldCpu()
-    const held = await readPostings(reads, columns, tenantId, likest)
+    const held = await readPostings(reads, columns, tenantId, similar)
     // Only memories in view count: a correction must not reveal which words other memories hold.
-    const meant = likest.find((other) => holding(view, held.get(other)!) > 0)
+    const meant = similar.find((other) => holding(view, held.get(other)!) > 0)
     if (meant !== undefined) found[i] = held.get(meant)!
   }
   return found
@@ -166,29 +166,29 @@ async function vocabularyOf(
 }
 
 /** Returns how many of the memories in view hold a word. */
-function holding(view: View, { places }: Posting): number {
+function holding(view: View, { rows }: Posting): number {
   let seen = 0
-  for (let i = 0; i < places.length; i++) if (isSeen(view, places[i]!)) seen++
+  for (let i = 0; i < rows.length; i++) if (isSeen(view, rows[i]!)) seen++
   return seen
 }
 
-/** Returns the places of the wanted memories that match best by words. */
+/** Returns the rows of the wanted memories that match best by words. */
 function bestByWords(columns: TenantColumns, view: View, words: Words, postings: readonly Posting[]): number[] {
   const sums = new Float64Array(columns.ids.length)
   const held: number[] = []
-  postings.forEach(({ places, frequencies }, term) => {
+  postings.forEach(({ rows, frequencies }, term) => {
     const weight = words.idf[term]!
-    for (let i = 0; i < places.length; i++) {
-      const place = places[i]!
-      if (!isWanted(view, place)) continue
-      if (sums[place] === 0) held.push(place)
-      sums[place]! += weight * saturation(frequencies[i]!, columns.lengths[place]!, words.averageLength)
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!
+      if (!isWanted(view, row)) continue
+      if (sums[row] === 0) held.push(row)
+      sums[row]! += weight * saturation(frequencies[i]!, columns.lengths[row]!, words.averageLength)
     }
   })
-  return highest(held, sums, PICKED, (place) => columns.ids[place]!)
+  return highest(held, sums, CANDIDATES, (row) => columns.ids[row]!)
 }
 
-/** Returns, by place, the nearest window of each memory that could be among the best or was found by its words. */
+/** Returns, by row, the nearest window of each memory that could be among the best or was found by its words. */
 async function bestWindows(
   reads: ColumnReads,
   columns: TenantColumns,
@@ -198,32 +198,27 @@ async function bestWindows(
 ): Promise<Map<number, Compared>> {
   if (search.meaning === null) return new Map()
   const likely = columns.nearest(search.meaning.vector, view, windowsToCompare(view), reads.yieldCpu)
-  const found = new Set(likely.map(({ place }) => place))
-  const asked = [...likely, ...columns.windowsAt(new Set(byWords.filter((place) => !found.has(place))))]
+  const found = new Set(likely.map(({ row }) => row))
+  const asked = [...likely, ...columns.windowsAt(new Set(byWords.filter((row) => !found.has(row))))]
   const best = new Map<number, Compared>()
   for (const one of await reads.compare(columns, search, asked))
-    if (one.cos > (best.get(one.window.place)?.cos ?? -Infinity)) best.set(one.window.place, one)
+    if (one.cos > (best.get(one.window.row)?.cos ?? -Infinity)) best.set(one.window.row, one)
   const nearest = [...best]
-    .filter(([place]) => found.has(place))
+    .filter(([row]) => found.has(row))
     .sort((a, b) => b[1].cos - a[1].cos || a[0] - b[0])
-    .slice(0, PICKED)
-  const kept = new Set([...nearest.map(([place]) => place), ...byWords])
-  return new Map([...best].filter(([place]) => kept.has(place)))
+    .slice(0, CANDIDATES)
+  const kept = new Set([...nearest.map(([row]) => row), ...byWords])
+  return new Map([...best].filter(([row]) => kept.has(row)))
 }
 
-/** Returns the places with the highest sums, without sorting all of them; among equals, the newest first. */
-function highest(
-  places: readonly number[],
-  sums: Float64Array,
-  many: number,
-  idOf: (place: number) => string,
-): number[] {
+/** Returns the rows with the highest sums, without sorting all of them; among equals, the newest first. */
+function highest(rows: readonly number[], sums: Float64Array, many: number, idOf: (row: number) => string): number[] {
   const order = (a: number, b: number): number => sums[b]! - sums[a]! || (idOf(a) < idOf(b) ? 1 : -1)
   let kept: number[] = []
   let least = -1
-  for (const place of places) {
-    if (sums[place]! < least) continue
-    kept.push(place)
+  for (const row of rows) {
+    if (sums[row]! < least) continue
+    kept.push(row)
     if (kept.length < many * 8) continue
     kept = kept.sort(order).slice(0, many)
     least = sums[kept.at(-1)!]!
@@ -238,15 +233,15 @@ function frequenciesAt(
   wanted: ReadonlySet<number>,
 ): Map<number, Float64Array> {
   const frequencies = new Map<number, Float64Array>()
-  // A common word is in a hundred thousand places, and an array is looked up faster than a set.
+  // A common word is in a hundred thousand rows, and an array is looked up faster than a set.
   const isWanted = new Uint8Array(columns.ids.length)
-  for (const place of wanted) isWanted[place] = 1
-  for (const [term, { places, frequencies: counts }] of postings.entries()) {
-    for (let i = 0; i < places.length; i++) {
-      const place = places[i]!
-      if (isWanted[place] !== 1) continue
-      let held = frequencies.get(place)
-      if (!held) frequencies.set(place, (held = new Float64Array(postings.length)))
+  for (const row of wanted) isWanted[row] = 1
+  for (const [term, { rows, frequencies: counts }] of postings.entries()) {
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!
+      if (isWanted[row] !== 1) continue
+      let held = frequencies.get(row)
+      if (!held) frequencies.set(row, (held = new Float64Array(postings.length)))
       held[term] = counts[i]!
     }
   }

@@ -5,7 +5,7 @@ import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
 import { floatsOf, signedOf } from '../embed/embedding.ts'
 import { dot, type Meaning } from '../rank.ts'
-import { both } from '../see.ts'
+import { allOf } from '../see.ts'
 import { filterConditions } from './filter-conditions.ts'
 import { columnFinder, type ColumnReads, type Compared } from './find-columns.ts'
 import type { Finder, SearchQuery } from './memory-index.ts'
@@ -22,7 +22,7 @@ export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise
     postings: (columns, tenantId, forms) => postings(store, columns, tenantId, forms),
     vocabulary: (tenantId, letter) => vocabulary(store, tenantId, letter),
     compare: (columns, search, windows) => compare(store, columns, search, windows),
-    meanings: async (_, windows) => new Map(windows.map(({ window, meaning }) => [window.place, meaning!])),
+    meanings: async (_, windows) => new Map(windows.map(({ window, meaning }) => [window.row, meaning!])),
     yieldCpu: makeYieldCpu(),
   }
   return columnFinder(reads, otherwise)
@@ -31,7 +31,7 @@ export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise
 async function passing(store: Store, { viewer, filters }: SearchQuery): Promise<Set<string> | null> {
   const conditions = filterConditions(filters)
   if (conditions.length === 0) return null
-  const { sql, values } = both(...conditions)
+  const { sql, values } = allOf(...conditions)
   // The live memories of a tenant that pass the filters.
   const rows = await store.rows<{ id: string }>(
     `select m.id from memories m where m.tenant_id = ? and m.status = 'active' and ${sql}`,
@@ -56,15 +56,15 @@ async function postings(
   const read = new Map(
     rows.map(({ word, ids, frequencies }) => {
       const counts = frequencies.split(' ')
-      const places: number[] = []
+      const found: number[] = []
       const kept: number[] = []
       ids.split(' ').forEach((id, i) => {
-        const place = columns.placeOf(id)
-        if (place === undefined) return
-        places.push(place)
+        const row = columns.rowOf(id)
+        if (row === undefined) return
+        found.push(row)
         kept.push(Number(counts[i]))
       })
-      return [word, posting(places, kept)] as const
+      return [word, posting(found, kept)] as const
     }),
   )
   return forms.map((form) => read.get(form) ?? posting([], []))
@@ -81,7 +81,7 @@ async function vocabulary(store: Store, tenantId: string, letter: string): Promi
 }
 
 const idsOf = (columns: TenantColumns, windows: readonly Window[]): string[] =>
-  windows.map(({ place }) => columns.ids[place]!)
+  windows.map(({ row }) => columns.ids[row]!)
 const partsOf = (windows: readonly Window[]): string[] => windows.map(({ number }) => String(number))
 
 async function compare(
@@ -96,7 +96,7 @@ async function compare(
     compared.push({ window, cos: dot(meaning!.vector, found.vector), meaning: found })
   }
   const missing = windows.filter((window) => {
-    const kept = columns.meanings.get(window.place, window.number)
+    const kept = columns.meanings.get(window.row, window.number)
     if (kept) note(window, kept)
     return !kept
   })
@@ -114,7 +114,7 @@ async function compare(
     const window = missing[at - 1]!
     const read = { vector: floatsOf(bytesIn(vector)), tokens: signedOf(bytesIn(tokens)) }
     note(window, read)
-    if (columns.windowChanges === changes) columns.meanings.put(window.place, window.number, read)
+    if (columns.windowChanges === changes) columns.meanings.put(window.row, window.number, read)
   }
   return compared
 }

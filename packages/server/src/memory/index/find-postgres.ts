@@ -9,7 +9,7 @@ import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
 import { foundWith, type Finder, type SearchQuery } from './memory-index.ts'
 import { pgvector, type Pgvector, type Window } from './pgvector.ts'
-import { dot, PICKED, rank, type Candidate, type Weights } from '../rank.ts'
+import { dot, CANDIDATES, rank, type Candidate, type Weights } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
 /**
@@ -65,7 +65,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
       picked.forEach(note)
       const nearest = [...best]
         .sort((a, b) => b[1].cos - a[1].cos)
-        .slice(0, PICKED)
+        .slice(0, CANDIDATES)
         .map(([id]) => id)
       ;(
         await windowsOf(
@@ -142,7 +142,7 @@ async function byWords(store: Store, search: SearchQuery) {
       viewer.tenantId,
       ...seen.values,
       ...earned.values,
-      PICKED,
+      CANDIDATES,
     ],
   )
   const overall = rows.find(({ kind }) => kind === 'all')!

@@ -5,7 +5,7 @@ import type { Value } from '../../store/db.ts'
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
 import { bytesOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { dot, type Meaning } from '../rank.ts'
-import { both } from '../see.ts'
+import { allOf } from '../see.ts'
 import { sqliteColumns } from './columns-sqlite.ts'
 import { filterConditions } from './filter-conditions.ts'
 import { columnFinder, type ColumnReads, type Compared } from './find-columns.ts'
@@ -47,7 +47,7 @@ export function sqliteFinder(db: ReaderDb, cache: TenantCache = makeTenantCache(
 
 // Reads every occurrence of a word from the vocabulary of the full-text index, which is ordered by document.
 function postingOf(db: ReaderDb, columns: TenantColumns, tenantId: string, term: string): Posting {
-  const places: number[] = []
+  const rows: number[] = []
   const frequencies: number[] = []
   let last = -1
   db.each('select doc, col from memory_word_places where term = ?', [wordToken(tenantId, term)], ([doc, col]) => {
@@ -56,13 +56,13 @@ function postingOf(db: ReaderDb, columns: TenantColumns, tenantId: string, term:
       frequencies[frequencies.length - 1]! += weight
       return
     }
-    const place = columns.byDoc.get(doc as number)
-    if (place === undefined) return
+    const row = columns.byDoc.get(doc as number)
+    if (row === undefined) return
     last = doc as number
-    places.push(place)
+    rows.push(row)
     frequencies.push(weight)
   })
-  return posting(places, frequencies)
+  return posting(rows, frequencies)
 }
 
 // The words of the full-text index. A read-only connection may create temporary tables; they end with the transaction.
@@ -105,7 +105,7 @@ function compare(
   const compared: Compared[] = []
   const windowOf = new Map<number, Window>()
   for (const window of windows) {
-    const meaning = columns.meanings.get(window.place, window.number)
+    const meaning = columns.meanings.get(window.row, window.number)
     if (!meaning) windowOf.set(window.number, window)
     else if (meaning.vector.length === asked.length) compared.push({ window, cos: dot(asked, meaning.vector), meaning })
   }
@@ -125,24 +125,24 @@ function compare(
   return compared
 }
 
-/** Returns the meanings of windows by the place of their memory. Those not cached are read, and cached for later. */
+/** Returns the meanings of windows by the row of their memory. Those not cached are read, and cached for later. */
 function meanings(reading: Reading, columns: TenantColumns, windows: readonly Compared[]): Map<number, Meaning> {
   const meaningAt = new Map<number, Meaning>()
-  const placeOf = new Map<number, number>()
+  const rowOf = new Map<number, number>()
   for (const { window, meaning } of windows) {
-    if (meaning) meaningAt.set(window.place, meaning)
-    else placeOf.set(window.number, window.place)
+    if (meaning) meaningAt.set(window.row, meaning)
+    else rowOf.set(window.number, window.row)
   }
   eachOf(
     reading,
     'select v.number, v.vector, v.tokens from json_each(?) w cross join memory_vectors v on v.number = w.value',
     [],
-    [...placeOf.keys()],
+    [...rowOf.keys()],
     ([number, vector, tokens]) => {
-      const place = placeOf.get(number as number)!
+      const row = rowOf.get(number as number)!
       const meaning = { vector: floatsOf(vector as Uint8Array), tokens: signedOf(tokens as Uint8Array) }
-      meaningAt.set(place, meaning)
-      columns.meanings.put(place, number as number, meaning)
+      meaningAt.set(row, meaning)
+      columns.meanings.put(row, number as number, meaning)
     },
   )
   return meaningAt
@@ -151,7 +151,7 @@ function meanings(reading: Reading, columns: TenantColumns, windows: readonly Co
 function passing({ db, yieldCpu }: Reading, { viewer, filters }: SearchQuery): Set<string> | null {
   const conditions = filterConditions(filters)
   if (conditions.length === 0) return null
-  const { sql, values } = both(...conditions)
+  const { sql, values } = allOf(...conditions)
   const ids = new Set<string>()
   db.each(
     `select m.id from memories m where m.tenant_id = ? and m.status = 'active' and ${sql}`,

@@ -42,16 +42,16 @@ export const smallWords: Record<Language, ReadonlySet<string>> = {
   nl: wordsOf('nl'),
 }
 
-/** The languages that share each small word. A word of four languages counts a quarter for each. */
-const sharers = new Map<string, Language[]>()
+/** The languages that have each small word. A word of four languages counts a quarter for each. */
+const languagesOfWord = new Map<string, Language[]>()
 for (const language of LANGUAGES)
-  for (const word of smallWords[language]) sharers.set(word, [...(sharers.get(word) ?? []), language])
+  for (const word of smallWords[language]) languagesOfWord.set(word, [...(languagesOfWord.get(word) ?? []), language])
 
 /** How many words of a text are examined: enough to tell the language, whatever the length of the text. */
 const LOOKED_AT = 400
 /** The least score of a detected language, and how many times the score of the next language it must be. */
-const LEAST = 0.5
-const CLEARLY = 1.5
+const MIN_SCORE = 0.5
+const MIN_RATIO = 1.5
 /**
  * A longer text without small words is not prose but a log or a list of numbers. Its words are stemmed as English only:
  * seven stems of a word that is not cached take 0.17 ms.
@@ -60,12 +60,12 @@ const SHORT = 24
 
 /** Returns the language of words in lower case and without accents; all languages if a short text is unclear. */
 export function languagesOf(words: readonly string[]): readonly Language[] {
-  const told = new Map<Language, number>()
+  const scores = new Map<Language, number>()
   for (const word of words.slice(0, LOOKED_AT)) {
-    const languages = sharers.get(word) ?? []
-    for (const language of languages) told.set(language, (told.get(language) ?? 0) + 1 / languages.length)
+    const languages = languagesOfWord.get(word) ?? []
+    for (const language of languages) scores.set(language, (scores.get(language) ?? 0) + 1 / languages.length)
   }
-  const [first, second] = [...told].sort((a, b) => b[1] - a[1])
-  if (first && first[1] >= LEAST && first[1] >= CLEARLY * (second?.[1] ?? 0)) return [first[0]]
+  const [first, second] = [...scores].sort((a, b) => b[1] - a[1])
+  if (first && first[1] >= MIN_SCORE && first[1] >= MIN_RATIO * (second?.[1] ?? 0)) return [first[0]]
   return words.length <= SHORT ? LANGUAGES : ['en']
 }

@@ -79,8 +79,8 @@ export async function applyChanges(
         )
   // No await from here on: no search may see a memory without its windows, or cache a word that it read before.
   columns.dropWindows(ids)
-  const places = new Map(rows.map((row) => [row.id, columns.put(row)]))
-  for (const id of ids) if (!places.has(id)) columns.remove(id)
+  const rowOf = new Map(rows.map((memory) => [memory.id, columns.put(memory)]))
+  for (const id of ids) if (!rowOf.has(id)) columns.remove(id)
   for (const { id, number, signature } of windows) columns.addWindow(id, number, signature)
   if (newTexts.length > 0) columns.texts++
   if (newTexts.length > MAX_PATCHED) {
@@ -88,7 +88,7 @@ export async function applyChanges(
     return columns.postings.clear()
   }
   const changed = texts.map(({ id, title, content }) => ({
-    place: places.get(id)!,
+    row: rowOf.get(id)!,
     changed: versionOf.get(id) !== undefined,
     // As in the index, which does not have all words of a text with very many different words.
     counts: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)).counts,

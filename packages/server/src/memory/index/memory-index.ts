@@ -116,9 +116,9 @@ export interface MemoryIndex {
   /** Returns the results of the finder with scores. Results that other results contradict are lowered. */
   find(search: SearchQuery): Promise<Recalled[]>
   /** Returns a string that is unchanged while every search of the tenant finds the same; null if that is unknown. */
-  standing(viewer: Viewer, model: string): Promise<string | null>
+  searchFingerprint(viewer: Viewer, model: string): Promise<string | null>
   /** Analyses long texts in steps. Called before the transaction that puts a memory with these texts. */
-  ahead(...texts: (string | undefined)[]): Promise<void>
+  analyseAhead(...texts: (string | undefined)[]): Promise<void>
   /**
    * Called in the transaction that writes a memory; for a changed memory, with its state before. The memory is found by
    * its words right after the commit. A new text removes the vectors of the old one at once and waits to be embedded,

@@ -20,7 +20,7 @@ export function postgresIndex(store: Store, url: string, toEmbed: (memory: Index
   return {
     ...makeWrite(postgresWriter(extension), toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
-    standing: (viewer, model) => thread.ask(viewer, 'standing', { tenantId: viewer.tenantId, model }),
+    searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
     close: thread.close,
     prepare: extension.prepare,

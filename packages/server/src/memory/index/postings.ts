@@ -2,7 +2,7 @@
 // word that half of 50,000 memories hold takes 20 ms to read and 0.1 ms to iterate over.
 
 export interface Posting {
-  places: Int32Array
+  rows: Int32Array
   frequencies: Uint16Array
 }
 
@@ -11,7 +11,7 @@ const MAX_ENTRIES = 2_000_000
 
 /** The text of a memory that is new or has changed. */
 export interface ChangedText {
-  place: number
+  row: number
   /** Whether the memory had another text before. */
   changed: boolean
   counts: ReadonlyMap<string, number>
@@ -31,12 +31,12 @@ export class Postings {
   }
 
   put(term: string, posting: Posting): void {
-    this.entries += posting.places.length - (this.kept.get(term)?.places.length ?? 0)
+    this.entries += posting.rows.length - (this.kept.get(term)?.rows.length ?? 0)
     this.kept.set(term, posting)
-    for (const [oldest, { places }] of this.kept) {
+    for (const [oldest, { rows }] of this.kept) {
       if (this.entries <= MAX_ENTRIES || oldest === term) break
       this.kept.delete(oldest)
-      this.entries -= places.length
+      this.entries -= rows.length
     }
   }
 
@@ -47,16 +47,16 @@ export class Postings {
 
   /** Brings the cached words up to date with new and changed texts. */
   patch(texts: readonly ChangedText[]): void {
-    const changed = new Set(texts.filter((text) => text.changed).map(({ place }) => place))
-    for (const [term, { places, frequencies }] of this.kept) {
+    const changed = new Set(texts.filter((text) => text.changed).map(({ row }) => row))
+    for (const [term, { rows, frequencies }] of this.kept) {
       const added = texts.filter(({ counts }) => counts.has(term))
-      const stale = changed.size > 0 && places.some((place) => changed.has(place))
+      const stale = changed.size > 0 && rows.some((row) => changed.has(row))
       if (added.length === 0 && !stale) continue
-      const left = [...places.keys()].filter((i) => !stale || !changed.has(places[i]!))
+      const left = [...rows.keys()].filter((i) => !stale || !changed.has(rows[i]!))
       this.put(
         term,
         posting(
-          [...left.map((i) => places[i]!), ...added.map(({ place }) => place)],
+          [...left.map((i) => rows[i]!), ...added.map(({ row }) => row)],
           [...left.map((i) => frequencies[i]!), ...added.map(({ counts }) => counts.get(term)!)],
         ),
       )
@@ -65,21 +65,21 @@ export class Postings {
 }
 
 /** Merges the forms of one word. A memory holds the word as often as the form that it holds most often. */
-export function together(forms: readonly Posting[]): Posting {
-  const some = forms.filter(({ places }) => places.length > 0)
+export function mergeForms(forms: readonly Posting[]): Posting {
+  const some = forms.filter(({ rows }) => rows.length > 0)
   if (some.length <= 1) return some[0] ?? posting([], [])
   const most = new Map<number, number>()
-  for (const { places, frequencies } of some)
-    places.forEach((place, i) => most.set(place, Math.max(frequencies[i]!, most.get(place) ?? 0)))
+  for (const { rows, frequencies } of some)
+    rows.forEach((row, i) => most.set(row, Math.max(frequencies[i]!, most.get(row) ?? 0)))
   return posting([...most.keys()], [...most.values()])
 }
 
-export function posting(places: readonly number[], frequencies: readonly number[]): Posting {
+export function posting(rows: readonly number[], frequencies: readonly number[]): Posting {
   // Filled in a loop: `from` with a function takes four times as long, and a common word has a hundred thousand
   // entries.
-  const made = { places: new Int32Array(places.length), frequencies: new Uint16Array(places.length) }
-  for (let i = 0; i < places.length; i++) {
-    made.places[i] = places[i]!
+  const made = { rows: new Int32Array(rows.length), frequencies: new Uint16Array(rows.length) }
+  for (let i = 0; i < rows.length; i++) {
+    made.rows[i] = rows[i]!
     made.frequencies[i] = Math.min(frequencies[i]!, 65_535)
   }
   return made

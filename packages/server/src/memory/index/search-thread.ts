@@ -5,36 +5,36 @@ import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
 import type { ReaderDb } from '../../store/sqlite.ts'
-import { BEYOND, lowerContradicted } from './contradict.ts'
+import { EXTRA_RESULTS, lowerContradicted } from './contradict.ts'
 import { idsHolding, type HoldingRequest } from './holds-text.ts'
 import { chanceOf } from '../calibrate.ts'
 import type { Finder, Recalled, SearchQuery } from './memory-index.ts'
-import { standingOf } from './standing.ts'
+import { searchFingerprintOf } from './standing.ts'
 import { makeTenantCache, type ColumnSource, type TenantCache } from './tenant-cache.ts'
 
 /** The file of an embedded store, or the address of a server. */
 export type Where = { file: string } | { url: string }
 
 /** The requests of the thread by kind, with their responses. */
-export interface Asked {
+export interface Requests {
   find: { request: SearchQuery; response: Recalled[] }
   /** The rows of a query. */
   rows: { request: { sql: string; values: readonly Value[] }; response: unknown[] }
-  /** The standing of the memories of a tenant (standing.ts). */
-  standing: { request: { tenantId: string; model: string }; response: string | null }
+  /** The search fingerprint of a tenant (standing.ts). */
+  searchFingerprint: { request: { tenantId: string; model: string }; response: string | null }
   /** Which of the given memories hold a folded text in their title or content. */
   holding: { request: HoldingRequest; response: string[] }
 }
-export type SearchRequest = { [K in keyof Asked]: { kind: K; about: Asked[K]['request'] } }[keyof Asked]
-/** `away` says why the store cannot be reached. */
-export type SearchResponse = { found: Asked[keyof Asked]['response'] } | { away: string }
+export type SearchRequest = { [K in keyof Requests]: { kind: K; about: Requests[K]['request'] } }[keyof Requests]
+/** `unavailable` says why the store cannot be reached. */
+export type SearchResponse = { found: Requests[keyof Requests]['response'] } | { unavailable: string }
 
-type Opened = { ask(request: SearchRequest): Promise<Asked[keyof Asked]['response']>; close(): Promise<void> }
+type Opened = { ask(request: SearchRequest): Promise<Requests[keyof Requests]['response']>; close(): Promise<void> }
 
 /** How often unused columns are dropped. */
 const LOOKED_AFTER_MS = 60_000
 /** As often as in the rest of the service. */
-const LEARNT_EVERY_MS = 10_000
+const REFRESHED_EVERY_MS = 10_000
 /** Concurrent searches on PostgreSQL: more would take CPU time from the events. */
 const CONNECTIONS = 2
 
@@ -42,32 +42,32 @@ const yieldCpu = makeYieldCpu()
 
 /** Returns the best results. Results that other results contradict are lowered. */
 async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Recalled[]> {
-  const { ranked, scale } = await finder.find({ ...search, limit: search.limit + BEYOND })
+  const { ranked, scale } = await finder.find({ ...search, limit: search.limit + EXTRA_RESULTS })
   const best = await lowerContradicted(db, search.viewer.tenantId, ranked, search.limit)
   return best.map(({ id, relevance, signals }) => ({ id, score: chanceOf(relevance, scale), signals }))
 }
 
 /** What a request is carried out with. The cache is null if no columns are kept. */
-interface Searched {
+interface SearchTools {
   finder: Finder
   cache: TenantCache | null
 }
 
 function respondWith(
   db: Db,
-  { finder, cache }: Searched,
+  { finder, cache }: SearchTools,
   { kind, about }: SearchRequest,
-): Promise<Asked[keyof Asked]['response']> {
+): Promise<Requests[keyof Requests]['response']> {
   if (kind === 'find') return find(db, finder, about)
-  if (kind === 'standing') return standingOf(db, cache, about.tenantId, about.model)
+  if (kind === 'searchFingerprint') return searchFingerprintOf(db, cache, about.tenantId, about.model)
   if (kind === 'rows') return db.rows(about.sql, about.values)
   return idsHolding(db, about, yieldCpu)
 }
 
 /** Makes a cache whose columns are dropped when they have not been searched for a while. */
-function kept(source: ColumnSource): TenantCache {
+function makeColumnCache(source: ColumnSource): TenantCache {
   const cache = makeTenantCache(source)
-  setInterval(cache.letGo, LOOKED_AFTER_MS).unref()
+  setInterval(cache.dropUnused, LOOKED_AFTER_MS).unref()
   return cache
 }
 
@@ -81,18 +81,18 @@ async function open(where: Where): Promise<Opened> {
     ])
     const store = openPostgres({ url: where.url, clock: systemClock, poolSize: CONNECTIONS })
     try {
-      await store.learn()
+      await store.refreshCapabilities()
     } catch (error) {
       await store.close()
       throw error
     }
     const bySql = postgresFinder(store)
-    const cache = kept(postgresColumns(store))
+    const cache = makeColumnCache(postgresColumns(store))
     const byColumns = postgresColumnFinder(store, cache, bySql)
     // A store may become sharded while it runs.
-    setInterval(() => void store.learn().catch(() => {}), LEARNT_EVERY_MS).unref()
-    const searched = (): Searched => (store.isSharded ? { finder: bySql, cache: null } : { finder: byColumns, cache })
-    return { ask: (request) => respondWith(store, searched(), request), close: store.close }
+    setInterval(() => void store.refreshCapabilities().catch(() => {}), REFRESHED_EVERY_MS).unref()
+    const tools = (): SearchTools => (store.isSharded ? { finder: bySql, cache: null } : { finder: byColumns, cache })
+    return { ask: (request) => respondWith(store, tools(), request), close: store.close }
   }
   const [{ openReader }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
     import('../../store/sqlite.ts'),
@@ -100,16 +100,16 @@ async function open(where: Where): Promise<Opened> {
     import('./columns-sqlite.ts'),
   ])
   const reader = openReader(where.file)
-  let searched: Searched | undefined
-  function searchedWith(db: ReaderDb): Searched {
-    const cache = kept(sqliteColumns(db))
+  let tools: SearchTools | undefined
+  function toolsOn(db: ReaderDb): SearchTools {
+    const cache = makeColumnCache(sqliteColumns(db))
     return { finder: sqliteFinder(db, cache), cache }
   }
   // Requests run in sequence: a connection has one snapshot at a time.
   let last: Promise<unknown> = Promise.resolve()
   return {
     ask(request) {
-      const found = last.then(() => reader.snapshot((db) => respondWith(db, (searched ??= searchedWith(db)), request)))
+      const found = last.then(() => reader.snapshot((db) => respondWith(db, (tools ??= toolsOn(db)), request)))
       last = found.catch(() => {})
       return found
     },
@@ -137,7 +137,7 @@ async function respond(id: number, request: SearchRequest): Promise<void> {
   try {
     port.postMessage({ id, response: { found: await (await whenOpen()).ask(request) } })
   } catch (error) {
-    if (error instanceof StoreUnavailable) port.postMessage({ id, response: { away: error.message } })
+    if (error instanceof StoreUnavailable) port.postMessage({ id, response: { unavailable: error.message } })
     else port.postMessage({ id, error: (error as Error).stack ?? String(error) })
   }
 }

@@ -3,11 +3,15 @@
 import { makeThread } from '../../kernel/thread.ts'
 import { makeTurns } from '../../kernel/turns.ts'
 import { StoreUnavailable } from '../../store/db.ts'
-import type { SearchResponse, Asked, SearchRequest, Where } from './search-thread.ts'
+import type { SearchResponse, Requests, SearchRequest, Where } from './search-thread.ts'
 import type { Viewer } from '../see.ts'
 
 export interface SearchThread {
-  ask<K extends keyof Asked>(viewer: Viewer, kind: K, about: Asked[K]['request']): Promise<Asked[K]['response']>
+  ask<K extends keyof Requests>(
+    viewer: Viewer,
+    kind: K,
+    about: Requests[K]['request'],
+  ): Promise<Requests[K]['response']>
   close(): Promise<void>
 }
 
@@ -25,7 +29,7 @@ export function makeSearch(where: Where): SearchThread {
     ask: (viewer, kind, about) =>
       turns.take(viewer.tenantId, viewer.id, async () => {
         const response = await thread.ask({ kind, about } as SearchRequest)
-        if ('away' in response) throw new StoreUnavailable(response.away)
+        if ('unavailable' in response) throw new StoreUnavailable(response.unavailable)
         return response.found as never
       }),
     close: thread.close,

@@ -24,7 +24,7 @@ const TRIED = 4
 /**
  * Reports whether a word is checked: Latin letters and digits, with a letter first, by which the vocabulary is read.
  */
-export const isSpelt = (word: string): boolean => word.length >= SHORTEST && /^[a-z][a-z0-9]*$/.test(word)
+export const isCheckedForSpelling = (word: string): boolean => word.length >= SHORTEST && /^[a-z][a-z0-9]*$/.test(word)
 
 /**
  * Returns how many letters must be added, left out, replaced or exchanged with their neighbour to turn one word into
@@ -51,7 +51,7 @@ export function distance(a: string, b: string, most: number): number {
 }
 
 /** Returns the words that a misspelt word may mean, the most similar first; among equals, the most common first. */
-export function likestWords(word: string, vocabulary: ReadonlyMap<string, number>): string[] {
+export function mostSimilarWords(word: string, vocabulary: ReadonlyMap<string, number>): string[] {
   const most = word.length >= LONG ? 2 : 1
   return [...vocabulary]
     .map(([other, holding]) => ({ other, holding, away: distance(word, other, most) }))

@@ -16,7 +16,7 @@ export function sqliteIndex(store: Store, file: string, toEmbed: (memory: Indexe
   return {
     ...makeWrite(sqliteWriter, toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
-    standing: (viewer, model) => thread.ask(viewer, 'standing', { tenantId: viewer.tenantId, model }),
+    searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
     close: thread.close,
     prepare: async () => {},

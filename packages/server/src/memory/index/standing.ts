@@ -1,10 +1,11 @@
-// The standing of a tenant's memories: a string that identifies their state. While it is unchanged, the same search
-// finds the same. It changes with every memory of the tenant, no matter who sees it, and with every contradiction.
+// The search fingerprint of a tenant: a string that identifies the state of its memories. While it is unchanged, the
+// same search finds the same. It changes with every memory of the tenant, no matter who sees it, and with every
+// contradiction.
 import { one, type Db } from '../../store/db.ts'
 import type { TenantCache } from './tenant-cache.ts'
 
-/** Returns the standing; null if it is unknown because no columns of the tenant are kept. */
-export async function standingOf(
+/** Returns the fingerprint; null if it is unknown because no columns of the tenant are kept. */
+export async function searchFingerprintOf(
   db: Db,
   cache: TenantCache | null,
   tenantId: string,

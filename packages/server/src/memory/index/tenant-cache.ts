@@ -19,7 +19,7 @@ export interface TenantCache {
   /** Returns columns that include every commit before the call; null when the tenant is too large to keep. */
   columnsOf(tenantId: string, model: string): Promise<TenantColumns | null>
   /** Drops columns that were not used recently. Called periodically. */
-  letGo(): void
+  dropUnused(): void
   /** The approximate size of all columns. */
   readonly bytes: number
 }
@@ -71,7 +71,7 @@ export function makeTenantCache(source: ColumnSource, now: () => number = () => 
         if (underWay.get(key) === over) underWay.delete(key)
       }
     },
-    letGo() {
+    dropUnused() {
       for (const [key, { usedAt }] of kept) if (now() - usedAt > KEPT_MS) kept.delete(key)
     },
   }

@@ -5,7 +5,7 @@
 // Why: joining words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms for
 // a tenant of 50,000 memories. Over these columns it takes 2 ms.
 //
-// A memory keeps its place while the columns live. The windows of a changed text stay behind as gaps; when there are
+// A memory keeps its row while the columns live. The windows of a changed text stay behind as gaps; when there are
 // many gaps, the columns are read again (tenant-cache.ts).
 import { randomUUID } from 'node:crypto'
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
@@ -43,19 +43,19 @@ export interface ColumnFilter {
   only: ReadonlySet<string> | null
 }
 
-/** Marks each place as seen, which counts for the statistics of words, or wanted, which also passes the filters. */
+/** Marks each row as seen, which counts for the statistics of words, or wanted, which also passes the filters. */
 export interface View {
   mask: Uint8Array
   memories: number
   averageLength: number
 }
 
-export const isSeen = (view: View, place: number): boolean => view.mask[place]! >= SEEN
-export const isWanted = (view: View, place: number): boolean => view.mask[place] === WANTED
+export const isSeen = (view: View, row: number): boolean => view.mask[row]! >= SEEN
+export const isWanted = (view: View, row: number): boolean => view.mask[row] === WANTED
 
-/** A window of the memory at a place, and the number its vector is stored under. */
+/** A window of the memory in a row, and the number its vector is stored under. */
 export interface Window {
-  place: number
+  row: number
   number: number
 }
 
@@ -91,7 +91,7 @@ export class TenantColumns {
   private docs = new Float64Array(0)
   private versions = new Float64Array(0)
   private types = new Uint8Array(0)
-  /** For each place the index in `audiences` of who may see the memory; -1 when it is gone. */
+  /** For each row the index in `audiences` of who may see the memory; -1 when it is gone. */
   private audience = new Int32Array(0)
   private readonly audiences: Visibility[] = []
   private readonly audienceOf = new Map<string, number>()
@@ -102,7 +102,7 @@ export class TenantColumns {
   /** Four bytes to a number; the last number of a window is padded with zeros. */
   private signatures = new Uint32Array(0)
   private stride = 0
-  private windowPlaces = new Int32Array(0)
+  private windowRows = new Int32Array(0)
   private windowNumbers = new Float64Array(0)
   private windows = 0
   private dropped = 0
@@ -123,27 +123,27 @@ export class TenantColumns {
 
   /** Returns the version of a memory's text in these columns; undefined when the memory is not in them. */
   versionOf(id: string): number | undefined {
-    const place = this.placeOf(id)
-    return place === undefined ? undefined : this.versions[place]
+    const row = this.rowOf(id)
+    return row === undefined ? undefined : this.versions[row]
   }
 
-  /** Adds or replaces a memory and returns its place. */
-  put(row: MemoryColumns): number {
-    let place = this.byId.get(row.id)
-    if (place === undefined) {
-      place = this.ids.push(row.id) - 1
-      this.byId.set(row.id, place)
-      if (place >= this.audience.length) this.growRows(place)
+  /** Adds or replaces a memory and returns its row. */
+  put(memory: MemoryColumns): number {
+    let row = this.byId.get(memory.id)
+    if (row === undefined) {
+      row = this.ids.push(memory.id) - 1
+      this.byId.set(memory.id, row)
+      if (row >= this.audience.length) this.growRows(row)
     }
-    for (const name of this.weightNames) this.weights[name][place] = row.weights[name]
-    this.lengths[place] = row.length
-    this.expiresAt[place] = row.expires_at ?? Infinity
-    this.docs[place] = row.doc ?? 0
-    this.versions[place] = row.version
-    this.types[place] = this.typeOf(row.type)
-    this.audience[place] = this.audienceFor(row)
-    if (row.doc !== null) this.byDoc.set(row.doc, place)
-    return place
+    for (const name of this.weightNames) this.weights[name][row] = memory.weights[name]
+    this.lengths[row] = memory.length
+    this.expiresAt[row] = memory.expires_at ?? Infinity
+    this.docs[row] = memory.doc ?? 0
+    this.versions[row] = memory.version
+    this.types[row] = this.typeOf(memory.type)
+    this.audience[row] = this.audienceFor(memory)
+    if (memory.doc !== null) this.byDoc.set(memory.doc, row)
+    return row
   }
 
   private growRows(size: number): void {
@@ -170,56 +170,56 @@ export class TenantColumns {
   }
 
   remove(id: string): void {
-    const place = this.byId.get(id)
-    if (place === undefined) return
-    const doc = this.docs[place]!
-    if (this.byDoc.get(doc) === place) this.byDoc.delete(doc) // the number may be another memory's by now
-    this.audience[place] = -1
+    const row = this.byId.get(id)
+    if (row === undefined) return
+    const doc = this.docs[row]!
+    if (this.byDoc.get(doc) === row) this.byDoc.delete(doc) // the number may be another memory's by now
+    this.audience[row] = -1
   }
 
-  /** Returns the place of a memory; undefined when it is not in these columns. */
-  placeOf(id: string): number | undefined {
-    const place = this.byId.get(id)
-    return place === undefined || this.audience[place]! < 0 ? undefined : place
+  /** Returns the row of a memory; undefined when it is not in these columns. */
+  rowOf(id: string): number | undefined {
+    const row = this.byId.get(id)
+    return row === undefined || this.audience[row]! < 0 ? undefined : row
   }
 
-  /** Returns the weights of the score of the memory at a place. */
-  weightsAt(place: number): Weights {
-    return Object.fromEntries(this.weightNames.map((name) => [name, this.weights[name][place]!])) as unknown as Weights
+  /** Returns the weights of the score of the memory in a row. */
+  weightsAt(row: number): Weights {
+    return Object.fromEntries(this.weightNames.map((name) => [name, this.weights[name][row]!])) as unknown as Weights
   }
 
   /** Drops all present windows of the given memories. */
   dropWindows(ids: ReadonlySet<string>): void {
-    const gone = new Set([...ids].map((id) => this.byId.get(id)).filter((place) => place !== undefined))
+    const gone = new Set([...ids].map((id) => this.byId.get(id)).filter((row) => row !== undefined))
     this.windowChanges++
     if (gone.size === 0) return
     for (let i = 0; i < this.windows; i++) {
-      const place = this.windowPlaces[i]!
-      if (!gone.has(place)) continue
-      this.meanings.delete(place, this.windowNumbers[i]!)
-      this.windowPlaces[i] = -1
+      const row = this.windowRows[i]!
+      if (!gone.has(row)) continue
+      this.meanings.delete(row, this.windowNumbers[i]!)
+      this.windowRows[i] = -1
       this.dropped++
     }
   }
 
   addWindow(id: string, number: number, signature: Uint8Array): void {
-    const place = this.byId.get(id)
-    if (place === undefined) return
+    const row = this.byId.get(id)
+    if (row === undefined) return
     if (this.signatureSize === 0) {
       this.signatureSize = signature.length
       this.stride = Math.ceil(signature.length / 4)
     }
     if (signature.length !== this.signatureSize) return // a model of the same name with other dimensions
-    if (this.windows === this.windowPlaces.length) {
-      this.windowPlaces = grown(this.windowPlaces, this.windows)
+    if (this.windows === this.windowRows.length) {
+      this.windowRows = grown(this.windowRows, this.windows)
       this.windowNumbers = grown(this.windowNumbers, this.windows)
-      const larger = new Uint32Array(this.windowPlaces.length * this.stride)
+      const larger = new Uint32Array(this.windowRows.length * this.stride)
       larger.set(this.signatures)
       this.signatures = larger
     }
     const at = this.windows * this.stride
     for (let i = 0; i < signature.length; i++) this.signatures[at + (i >> 2)]! |= signature[i]! << ((i & 3) << 3)
-    this.windowPlaces[this.windows] = place
+    this.windowRows[this.windows] = row
     this.windowNumbers[this.windows] = number
     this.windows++
   }
@@ -234,17 +234,17 @@ export class TenantColumns {
     const wantedType = type === null ? -1 : this.typeNames.indexOf(type)
     let memories = 0
     let length = 0
-    for (let place = 0; place < mask.length; place++) {
-      const audience = audienceAt[place]!
-      if (audience < 0 || !seen[audience] || expiresAt[place]! <= now) continue
+    for (let row = 0; row < mask.length; row++) {
+      const audience = audienceAt[row]!
+      if (audience < 0 || !seen[audience] || expiresAt[row]! <= now) continue
       memories++
-      length += lengths[place]!
+      length += lengths[row]!
       const wanted =
         inScope[audience] &&
-        (type === null || types[place] === wantedType) &&
-        confidence[place]! >= minConfidence &&
-        (only === null || only.has(this.ids[place]!))
-      mask[place] = wanted ? WANTED : SEEN
+        (type === null || types[row] === wantedType) &&
+        confidence[row]! >= minConfidence &&
+        (only === null || only.has(this.ids[row]!))
+      mask[row] = wanted ? WANTED : SEEN
     }
     return { mask, memories, averageLength: memories > 0 ? length / memories : 0 }
   }
@@ -256,7 +256,7 @@ export class TenantColumns {
    */
   nearest(vector: Float32Array, view: View, many: number, yieldCpu: YieldCpu): Window[] {
     if (this.signatureSize !== Math.ceil(vector.length / 8)) return []
-    const { stride, signatures, windows, windowPlaces } = this
+    const { stride, signatures, windows, windowRows } = this
     const { sums, most } = sumsOf(vector, stride * 4)
     // Sums lie in ±most. Each falls into a bucket, and the highest buckets that together hold enough are taken.
     const bucketOf = new Int16Array(windows)
@@ -265,15 +265,15 @@ export class TenantColumns {
     for (let i = 0; i < windows; i++) {
       if (i % STRETCH === 0) yieldCpu()
       bucketOf[i] = -1
-      if (view.mask[windowPlaces[i]!] !== WANTED) continue // a dropped window has the place -1
+      if (view.mask[windowRows[i]!] !== WANTED) continue // a dropped window has the row -1
       // Integers, four bytes at a time and in two sums: 7 ms for 100,000 windows, where floats byte by byte took 13.
       let low = 0
       let high = 0
       for (let word = 0, at = i * stride; word < stride; word++, at++) {
         const bits = signatures[at]!
-        const row = word << 10
-        low = (low + sums[row | (bits & 255)]! + sums[(row + 256) | ((bits >>> 8) & 255)]!) | 0
-        high = (high + sums[(row + 512) | ((bits >>> 16) & 255)]! + sums[(row + 768) | (bits >>> 24)]!) | 0
+        const table = word << 10
+        low = (low + sums[table | (bits & 255)]! + sums[(table + 256) | ((bits >>> 8) & 255)]!) | 0
+        high = (high + sums[(table + 512) | ((bits >>> 16) & 255)]! + sums[(table + 768) | (bits >>> 24)]!) | 0
       }
       const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor((low + high + most) * perUnit)))
       bucketOf[i] = bucket
@@ -283,17 +283,17 @@ export class TenantColumns {
     for (let found = histogram[least]!; least > 0 && found < many; ) found += histogram[--least]!
     const nearest: Window[] = []
     for (let i = 0; i < windows; i++)
-      if (bucketOf[i]! >= least) nearest.push({ place: windowPlaces[i]!, number: this.windowNumbers[i]! })
+      if (bucketOf[i]! >= least) nearest.push({ row: windowRows[i]!, number: this.windowNumbers[i]! })
     return nearest
   }
 
-  /** Returns every window of the memories at these places. */
-  windowsAt(places: ReadonlySet<number>): Window[] {
+  /** Returns every window of the memories at these rows. */
+  windowsAt(rows: ReadonlySet<number>): Window[] {
     const found: Window[] = []
-    if (places.size === 0) return found
+    if (rows.size === 0) return found
     for (let i = 0; i < this.windows; i++) {
-      const place = this.windowPlaces[i]!
-      if (place >= 0 && places.has(place)) found.push({ place, number: this.windowNumbers[i]! })
+      const row = this.windowRows[i]!
+      if (row >= 0 && rows.has(row)) found.push({ row, number: this.windowNumbers[i]! })
     }
     return found
   }

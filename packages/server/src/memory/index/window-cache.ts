@@ -8,7 +8,7 @@ const MAX_BYTES = 16 * 1_048_576
 const EACH = 300
 /**
  * Larger than any number of a window; on the embedded store the windows of all tenants are numbered together. A key
- * made of a place and a number is an exact integer up to two million memories, more than are kept.
+ * made of a row and a number is an exact integer up to two million memories, more than are kept.
  */
 const NUMBERS = 2 ** 32
 
@@ -17,8 +17,8 @@ export class WindowCache {
   private readonly kept = new Map<number, Meaning>()
   bytes = 0
 
-  get(place: number, number: number): Meaning | undefined {
-    const key = place * NUMBERS + number
+  get(row: number, number: number): Meaning | undefined {
+    const key = row * NUMBERS + number
     const meaning = this.kept.get(key)
     if (!meaning) return undefined
     this.kept.delete(key)
@@ -26,9 +26,9 @@ export class WindowCache {
     return meaning
   }
 
-  put(place: number, number: number, meaning: Meaning): void {
-    this.delete(place, number)
-    this.kept.set(place * NUMBERS + number, meaning)
+  put(row: number, number: number, meaning: Meaning): void {
+    this.delete(row, number)
+    this.kept.set(row * NUMBERS + number, meaning)
     this.bytes += sizeOf(meaning)
     for (const [oldest, each] of this.kept) {
       if (this.bytes <= MAX_BYTES) break
@@ -37,8 +37,8 @@ export class WindowCache {
     }
   }
 
-  delete(place: number, number: number): void {
-    const key = place * NUMBERS + number
+  delete(row: number, number: number): void {
+    const key = row * NUMBERS + number
     const meaning = this.kept.get(key)
     if (!meaning) return
     this.kept.delete(key)

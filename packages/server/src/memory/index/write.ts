@@ -75,7 +75,7 @@ const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
 export function makeWrite(
   engine: EngineWriter,
   toEmbed: (memory: IndexedMemory) => void,
-): Pick<MemoryIndex, 'ahead' | 'put' | 'reword' | 'remove' | 'keep'> {
+): Pick<MemoryIndex, 'analyseAhead' | 'put' | 'reword' | 'remove' | 'keep'> {
   const analyse = makeAnalyse()
 
   /** Stores the vectors of a text that was put in the same transaction. */
@@ -86,15 +86,15 @@ export function makeWrite(
   }
 
   return {
-    ahead: analyse.ahead,
+    analyseAhead: analyse.analyseAhead,
     async put(tx, memory, before, ready) {
       engine.noteChange(tx, memory.tenant_id, memory.id)
       const differs = (...names: (keyof IndexedMemory)[]): boolean =>
         before === undefined || names.some((name) => memory[name] !== before[name])
       const newText = differs('title', 'content')
       if (newText) {
-        const title = analyse.of(memory.title)
-        const content = analyse.of(memory.content)
+        const title = analyse.take(memory.title)
+        const content = analyse.take(memory.content)
         await engine.putText(tx, textOf(memory, title.folded, content.folded))
         await engine.putWords(tx, wordsToIndex(memory, title.words, content.words))
         // The vectors of the old text must not find anything any more.

@@ -2,7 +2,7 @@
 // The text is generated while it is read, a page at a time: a page costs the same whatever else the tenant holds.
 import type { Principal } from '../../auth/principal.ts'
 import { one, type Db } from '../../store/db.ts'
-import { both, seenBy, waysToSee, type Condition } from '../see.ts'
+import { allOf, seenBy, disjointSeenBy, type Condition } from '../see.ts'
 import { listMemoriesById, type RelationshipRow } from '../sql.ts'
 import { piecesOf, relationshipJson } from '../wire.ts'
 
@@ -20,7 +20,7 @@ export interface ExportQuery {
 
 /** Yields the ids of the memories that the caller sees, a page at a time, in ascending order. */
 async function* idPages(db: Db, principal: Principal, now: number): AsyncGenerator<string[]> {
-  const ways = waysToSee(principal, now, undefined)
+  const ways = disjointSeenBy(principal, now, undefined)
   for (let last = ''; ; ) {
     // The next ids of memories that the caller sees, from indexes.
     const rows = await db.rows<{ id: string }>(
@@ -35,7 +35,7 @@ async function* idPages(db: Db, principal: Principal, now: number): AsyncGenerat
 
 async function* memoryLines(db: Db, principal: Principal, { since, now }: ExportQuery): AsyncGenerator<string> {
   const seen = seenBy(principal, now)
-  const wanted = since === null ? seen : both(seen, { sql: 'm.updated_at >= ?', values: [since] })
+  const wanted = since === null ? seen : allOf(seen, { sql: 'm.updated_at >= ?', values: [since] })
   for await (const ids of idPages(db, principal, now)) {
     const items = (await listMemoriesById(db, wanted, ids)).map((memory) => ({ memory }))
     yield* piecesOf(db, wanted, { open: '', items, between: '\n', close: (count) => (count > 0 ? '\n' : '') })

@@ -13,7 +13,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { taken } from '../../kernel/failure.ts'
 import type { Db } from '../../store/db.ts'
 import { expire } from '../expire.ts'
-import { judge } from '../promote.ts'
+import { compareAudience } from '../promote.ts'
 import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
 import { isLive, mayAdminister, maySee } from '../see.ts'
 import { lockByExternalId, saveMemory, type MemoryRow } from '../sql.ts'
@@ -81,7 +81,7 @@ async function change(
 ): Promise<ImportOutcome> {
   const now = wanted.accessed_at
   const wasLive = isLive(found, now)
-  const place = judge(found, wanted) === 'refused' ? { scope: found.scope, team_id: found.team_id } : {}
+  const place = compareAudience(found, wanted) === 'refused' ? { scope: found.scope, team_id: found.team_id } : {}
   const { tenant_id, id, agent_id, external_id, created_at, accessed_at } = found
   const fixed = { tenant_id, id, agent_id, external_id, created_at, accessed_at }
   const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: now }

@@ -76,7 +76,7 @@ export async function importMemories(
   tools: ImportTools,
   principal: Principal,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  isGone: () => boolean,
+  isClientGone: () => boolean,
 ): Promise<Imported> {
   const imported: Imported = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
 
@@ -109,7 +109,7 @@ export async function importMemories(
     })
 
   for await (const group of groupsOf(linesOf(body, tools.maxLineBytes))) {
-    if (isGone()) throw new Error('the client went away')
+    if (isClientGone()) throw new Error('the client went away')
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, tools))
     const outcomes = await write(wanted)

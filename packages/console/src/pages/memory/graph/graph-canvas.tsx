@@ -43,7 +43,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
     })
     return () => {
       stop()
-      made.settler.stop()
+      made.layout.stop()
       drawing.current = null
       made.sigma.kill()
     }
@@ -53,7 +53,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
     // A change that adds or removes nothing leaves a running layout alone.
     if (made === null || !draw(made.graph, network, made.palette, place.current!.clientWidth)) return
     setSettled(false)
-    made.settler.settle(made.graph, () => setSettled(true))
+    made.layout.compute(made.graph, () => setSettled(true))
   }, [network])
   useEffect(() => {
     const made = drawing.current

@@ -6,7 +6,7 @@ import type { NodeHoverDrawingFunction, NodeLabelDrawingFunction } from 'sigma/r
 import { colorOf } from '../../../components/token-color.ts'
 import type { RelationshipType } from '../relationship-types.ts'
 import { paletteFrom, type Palette } from './drawing.ts'
-import { makeSettler, type Settler } from './settle.ts'
+import { makeLayout, type Layout } from './settle.ts'
 
 const BESIDE = 4
 const PADDING = 6
@@ -79,7 +79,7 @@ export interface Drawing {
   selected: string | undefined
   hidden: ReadonlySet<RelationshipType>
   /** Finds positions for nodes that were added. */
-  settler: Settler
+  layout: Layout
 }
 
 /** Highlights the chosen memory and the ones related to it. Relationships of a hidden type are not drawn. */
@@ -127,7 +127,7 @@ export function makeDrawing(place: HTMLElement): Drawing {
   sigma.on('beforeRender', () => {
     taken.length = 0
   })
-  drawing = { graph, sigma, palette, selected: undefined, hidden: new Set(), settler: makeSettler() }
+  drawing = { graph, sigma, palette, selected: undefined, hidden: new Set(), layout: makeLayout() }
   reduceBy(drawing)
   return drawing
 }

@@ -3,14 +3,14 @@ import Graph from 'graphology'
 import forceAtlas2 from 'graphology-layout-forceatlas2'
 
 /** The graph as numbers: a node is its index in `places`, an edge is two nodes and a weight. */
-export interface ToSettle {
+export interface LayoutRequest {
   round: number
   /** x and y of each node. */
   places: Float32Array
   edges: readonly (readonly [from: number, to: number, weight: number])[]
 }
 
-export interface Settled {
+export interface LayoutResult {
   round: number
   places: Float32Array
   isDone: boolean
@@ -23,7 +23,7 @@ const stepsFor = (nodes: number): number => 120 + Math.min(240, nodes)
 
 let latest = 0
 
-function toGraph({ places, edges }: ToSettle): Graph {
+function toGraph({ places, edges }: LayoutRequest): Graph {
   const graph = new Graph({ type: 'undirected', multi: true })
   for (let node = 0; node < places.length / 2; node++)
     graph.addNode(node, { x: places[2 * node], y: places[2 * node + 1] })
@@ -31,15 +31,15 @@ function toGraph({ places, edges }: ToSettle): Graph {
   return graph
 }
 
-function tell(graph: Graph, round: number, isDone: boolean): void {
+function postResult(graph: Graph, round: number, isDone: boolean): void {
   const places = new Float32Array(graph.order * 2)
   graph.forEachNode((id, { x, y }) => places.set([x as number, y as number], 2 * Number(id)))
-  const settled: Settled = { round, places, isDone }
-  self.postMessage(settled, { transfer: [places.buffer] })
+  const result: LayoutResult = { round, places, isDone }
+  self.postMessage(result, { transfer: [places.buffer] })
 }
 
-async function settle(given: ToSettle): Promise<void> {
-  const graph = toGraph(given)
+async function computeLayout(request: LayoutRequest): Promise<void> {
+  const graph = toGraph(request)
   const settings = {
     barnesHutOptimize: graph.order > 150,
     strongGravityMode: true,
@@ -53,15 +53,15 @@ async function settle(given: ToSettle): Promise<void> {
     forceAtlas2.assign(graph, { iterations: STEPS_AT_ONCE, getEdgeWeight: 'weight', settings })
     if (performance.now() - shownAt < SHOWN_EACH_MS) continue
     shownAt = performance.now()
-    tell(graph, given.round, false)
+    postResult(graph, request.round, false)
     // Lets the message with a newer graph arrive.
     await new Promise((resolve) => setTimeout(resolve))
-    if (latest !== given.round) return
+    if (latest !== request.round) return
   }
-  tell(graph, given.round, true)
+  postResult(graph, request.round, true)
 }
 
-self.addEventListener('message', ({ data }: MessageEvent<ToSettle>) => {
+self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   latest = data.round
-  void settle(data)
+  void computeLayout(data)
 })

@@ -1,20 +1,20 @@
 // The layout of a graph, computed in a worker thread. If the user prefers reduced motion, only the result is shown.
 import type Graph from 'graphology'
-import type { Settled, ToSettle } from './settle-worker.ts'
+import type { LayoutResult, LayoutRequest } from './settle-worker.ts'
 
-export interface Settler {
+export interface Layout {
   /** Starts again with the graph as it is now. */
-  settle(graph: Graph, done: () => void): void
+  compute(graph: Graph, done: () => void): void
   stop(): void
 }
 
-export function makeSettler(): Settler {
+export function makeLayout(): Layout {
   // A file of its own: the page's content security policy allows no worker that is created from a string.
   const worker = new Worker(new URL('./settle-worker.ts', import.meta.url), { type: 'module' })
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
   let round = 0
   return {
-    settle(graph, done) {
+    compute(graph, done) {
       round++
       const ids = graph.nodes()
       const indexes = new Map(ids.map((id, index) => [id, index]))
@@ -24,13 +24,13 @@ export function makeSettler(): Settler {
       const edges = graph.mapEdges(
         (_, { weight }, from, to) => [indexes.get(from)!, indexes.get(to)!, weight as number] as const,
       )
-      worker.onmessage = ({ data }: MessageEvent<Settled>) => {
+      worker.onmessage = ({ data }: MessageEvent<LayoutResult>) => {
         if (data.round !== round) return
         if (data.isDone || !isStill) show(graph, indexes, data.places)
         if (data.isDone) done()
       }
-      const given: ToSettle = { round, places, edges }
-      worker.postMessage(given, [places.buffer])
+      const request: LayoutRequest = { round, places, edges }
+      worker.postMessage(request, [places.buffer])
     },
     stop: () => worker.terminate(),
   }

@@ -3,7 +3,7 @@
 import type { Client, RelatedMemory } from '@sensorium/client'
 import { useEffect, useRef, useState } from 'react'
 import { useSession } from '../../../session/session.ts'
-import { tellFailure } from '../../../shell/toast-store.ts'
+import { showFailure } from '../../../shell/toast-store.ts'
 import { listQuery, searchBody, type Filters } from '../filters.ts'
 import { EMPTY, MOST_NODES, withExpanded, withMemories, withRelated, type Network } from './network.ts'
 
@@ -76,7 +76,7 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
         } catch (failure) {
           if (signal.aborted) return
           queue.length = 0
-          tellFailure(failure)
+          showFailure(failure)
         }
       }
     }
