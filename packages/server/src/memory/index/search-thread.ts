@@ -9,7 +9,7 @@ import { EXTRA_RESULTS, lowerContradicted } from './contradict.ts'
 import { idsHolding, type HoldingRequest } from './holds-text.ts'
 import { chanceOf } from '../calibrate.ts'
 import type { Finder, Recalled, SearchQuery } from './memory-index.ts'
-import { searchFingerprintOf } from './standing.ts'
+import { searchFingerprintOf } from './search-fingerprint.ts'
 import { makeTenantCache, type ColumnSource, type TenantCache } from './tenant-cache.ts'
 
 /** The file of an embedded store, or the address of a server. */
