@@ -37,7 +37,7 @@ import { readChanges, readInactiveOrPaused, readVersions } from '../../src/routi
 import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { numbered } from '../support/plans.ts'
+import { explainGeneric } from '../support/plans.ts'
 import { startService, type Service } from '../support/service.ts'
 
 const ROWS = 20_000
@@ -73,16 +73,10 @@ async function statementsOf(
 }
 
 /** Returns the generic plan that the store's connections make once, whatever the values. */
-async function planForAllValues(tx: Db, sql: string): Promise<string> {
-  const text = numbered(sql)
-  const values = Array(new Set(text.match(/\$\d+/g)).size).fill('null')
-  await tx.run(`prepare looked_at as ${text}`)
-  const rows = await tx.rows<{ 'QUERY PLAN': string }>(
-    `explain execute looked_at${values.length > 0 ? `(${values.join()})` : ''}`,
-  )
-  await tx.run('deallocate looked_at')
-  return rows.map((row) => row['QUERY PLAN']).join('\n')
-}
+const planForAllValues = async (tx: Db, sql: string): Promise<string> =>
+  (await explainGeneric((text) => tx.rows<{ 'QUERY PLAN': string }>(text), sql))
+    .map((line) => line['QUERY PLAN'])
+    .join('\n')
 
 onBothEngines((engine) => {
   describe('query plans', () => {

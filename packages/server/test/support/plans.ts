@@ -31,6 +31,16 @@ async function leadingColumns(client: pg.Client): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, first }) => [name, first]))
 }
 
+/** Returns the lines of the plan that a session with generic plans makes for a statement. `query` runs in that session. */
+export async function explainGeneric<R>(query: (sql: string) => Promise<R[]>, sql: string, options = ''): Promise<R[]> {
+  const text = numbered(sql)
+  const values = Array(new Set(text.match(/\$\d+/g)).size).fill('null')
+  await query(`prepare looked_at as ${text}`)
+  const lines = await query(`explain ${options} execute looked_at${values.length > 0 ? `(${values.join()})` : ''}`)
+  await query('deallocate looked_at')
+  return lines
+}
+
 export interface Planner {
   /** Returns how the statement finds its rows if not by an index, or null if an index leads to them. */
   whyNotByIndex(sql: string): Promise<string | null>
@@ -53,14 +63,9 @@ export async function openPlanner(): Promise<Planner> {
   return {
     async whyNotByIndex(sql) {
       if (!/^\s*(with|select|update|delete)\b/i.test(sql)) return null
-      const text = numbered(sql)
-      const values = Array(new Set(text.match(/\$\d+/g)).size).fill('null')
-      await client.query(`prepare looked_at as ${text}`)
-      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-        `explain (format json, costs off) execute looked_at${values.length > 0 ? `(${values.join()})` : ''}`,
-      )
-      await client.query('deallocate looked_at')
-      for (const node of nodesOf(rows[0]!['QUERY PLAN'][0].Plan)) {
+      const query = async (text: string) => (await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(text)).rows
+      const [line] = await explainGeneric(query, sql, '(format json, costs off)')
+      for (const node of nodesOf(line!['QUERY PLAN'][0].Plan)) {
         const why = howFound(node)
         if (why !== null) return why
       }
