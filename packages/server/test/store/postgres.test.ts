@@ -230,6 +230,19 @@ test('[STO-3] a statement is planned once for a connection, whatever its values'
   assert.deepEqual(plans, { custom: 0, generic: 10 })
 })
 
+test('[SCL-4] with Citus, PostgreSQL chooses how it plans: a shard is found by the values', { skip }, async (t) => {
+  const withCitus = await emptyStore(postgres)
+  t.after(() => withCitus.drop())
+  await withCitus.store.tx((tx) =>
+    tx.run(
+      `insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+       select 4000000000, 'citus', extowner, extnamespace, false, '13' from pg_extension where extname = 'plpgsql'`,
+    ),
+  )
+  const mode = await withCitus.another().tx((tx) => tx.lookUp("select current_setting('plan_cache_mode') as mode"))
+  assert.deepEqual(mode, { mode: 'auto' })
+})
+
 test('[HTTP-24] [HTTP-28] a server that hangs is an outage: calls to it time out', { skip }, async () => {
   const url = new URL(POSTGRES_URL!)
   const wire = await layWire(Number(url.port))
