@@ -15,7 +15,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Store, type TxOptions } from '../store/db.ts'
 import type { Handover, Offer } from './handover.ts'
 import type { DeliveryPolicy } from './policy.ts'
-import type { PutBack } from './put-back.ts'
+import { leasesOf, type PutBack } from './put-back.ts'
 import { claimRows, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
 
 export interface MailboxPoll {
@@ -115,7 +115,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
     const leased = claimed.status === 'fulfilled' ? claimed.value : null
     if (handed) {
       const tooMuch = handed.rows.splice(poll.limit - (leased?.rows.length ?? 0))
-      if (tooMuch.length > 0) await putBack(poll.mailbox, tooMuch)
+      if (tooMuch.length > 0) await putBack(poll.mailbox, leasesOf(tooMuch))
       if (handed.rows.length > 0) return leased ? withHanded(leased, handed) : handed
     }
     if (claimed.status === 'rejected') throw claimed.reason

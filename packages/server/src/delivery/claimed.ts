@@ -2,11 +2,15 @@
 import type { StopSignal } from '../kernel/stop.ts'
 import type { Mailbox } from './sql.ts'
 
-/** A delivery on its way out: its lease, and its wire form as JSON text. */
-export interface LeasedDelivery {
+/** One lease of a delivery, by its number. */
+export interface Lease {
   id: string
-  /** The number of the lease; `until` is when it lapses. */
   lease: number
+}
+
+/** A delivery on its way out: its lease, and its wire form as JSON text. */
+export interface LeasedDelivery extends Lease {
+  /** When the lease lapses. */
   until: number
   json: string
 }

@@ -1,17 +1,23 @@
-// Gives back deliveries that were leased a moment ago and cannot go out: they are ready again, as if never leased.
+// Gives back deliveries that were leased a moment ago and cannot go out: they are ready again, and the lease does not
+// count as an attempt.
 import type { Store } from '../store/db.ts'
+import type { Lease } from './claimed.ts'
 import { putBackRows, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 /** Never rejects: if it fails, the leases lapse. */
-export type PutBack = (mailbox: Mailbox, rows: readonly Pick<ClaimedRow, 'id'>[]) => Promise<void>
+export type PutBack = (mailbox: Mailbox, leases: readonly Lease[]) => Promise<void>
+
+export const leasesOf = (rows: readonly ClaimedRow[]): Lease[] => rows.map(({ id, leases }) => ({ id, lease: leases }))
 
 export function makePutBack(store: Store, wakeups: Wakeups): PutBack {
-  return async (mailbox, rows) => {
-    const ids = rows.map(({ id }) => id)
+  return async (mailbox, leases) => {
     await store
       .tx(async (tx) => {
-        await putBackRows(tx, mailbox, ids)
+        for (const [lease, some] of Map.groupBy(leases, ({ lease }) => lease)) {
+          const ids = some.map(({ id }) => id)
+          await putBackRows(tx, mailbox, lease, ids)
+        }
         tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
       })
       .catch(() => {})

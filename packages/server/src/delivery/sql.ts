@@ -96,12 +96,13 @@ export const insertLeasedDeliveries = (db: Db, rows: readonly LeasedDeliveryRow[
     rows.map((row) => [...valuesOf(row), 'leased', 1, 1, row.created_at, row.due_at, row.wake_at]),
   )
 
-/** Undoes the first lease of deliveries that nobody received. One settled or leased again meanwhile is left alone. */
-export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[]) =>
+/** Undoes the lease of this number on deliveries that nobody received. One settled or leased again is left alone. */
+export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, lease: number, ids: string[]) =>
   db.run(
-    `update deliveries set state = 'ready', attempts = 0, first_attempt_at = null, due_at = null, wake_at = null
-      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and state = 'leased' and leases = 1`,
-    [tenantId, recipientId, db.dialect.list(ids)],
+    `update deliveries set state = 'ready', attempts = attempts - 1, due_at = null, wake_at = null,
+            first_attempt_at = case when attempts > 1 then first_attempt_at end
+      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and state = 'leased' and leases = ?`,
+    [tenantId, recipientId, db.dialect.list(ids), lease],
   )
 
 /** Returns which of these events a recipient was sent, whatever became of the delivery. */

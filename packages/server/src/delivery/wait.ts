@@ -7,7 +7,7 @@ import type { Store } from '../store/db.ts'
 import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { HandedOver, Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
-import type { PutBack } from './put-back.ts'
+import { leasesOf, type PutBack } from './put-back.ts'
 import { notePoll, readNextDue, type ClaimedRow, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
@@ -106,10 +106,10 @@ export function makeWaiting({
       await checkCaller()
       if (!gone.aborted) return await handOut(mailbox, rows, until)
     } catch (error) {
-      await putBack(mailbox, rows)
+      await putBack(mailbox, leasesOf(rows))
       throw error
     }
-    await putBack(mailbox, rows)
+    await putBack(mailbox, leasesOf(rows))
     return []
   }
 

@@ -110,8 +110,7 @@ onBothEngines((engine) => {
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
     })
 
-    test('[HND-4] a delivery claimed for a client that has gone is there for the next poll, unchanged', async () => {
-      const id = await send()
+    const claimForGone = async (): Promise<void> => {
       const { store, untilWaiting, beginAll } = heldStore(service.store)
       const { clock } = service
       const claim = makeClaim({
@@ -130,8 +129,22 @@ onBothEngines((engine) => {
       gone.stop()
       await beginAll(claimed)
       assert.deepEqual(await claimed, [])
+    }
+
+    test('[HND-4] a delivery claimed for a client that has gone is there for the next poll, unchanged', async () => {
+      const id = await send()
+      await claimForGone()
       const [delivery] = await poll(service, agent.token)
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
+    })
+
+    test('[HND-4] so is one that was delivered before, and the lost claim is no attempt', async () => {
+      const id = await send()
+      await poll(service, agent.token)
+      await service.clock.advance(policy.visibilityTimeoutMs + 1)
+      await claimForGone()
+      const [delivery] = await poll(service, agent.token)
+      assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 2])
     })
 
     test('[HND-4] a delivery handed to a poll with a revoked key is there for the next poll, unchanged', async () => {
