@@ -1,5 +1,5 @@
 import { isMap, lookUp, payKey } from './compare.ts'
-import { quote } from './time.ts'
+import { quote } from './errors.ts'
 import {
   Cidr,
   Double,

@@ -1,5 +1,6 @@
 import type { Macro } from './ast.ts'
 import { isMap, lookUp, mapKeys } from './compare.ts'
+import { quote } from './errors.ts'
 import {
   fail,
   FAULT,
@@ -123,7 +124,7 @@ function addEntries(c: Context, made: Map<Key, Value>, _key: Value, entries: Val
   if (keys === FAULT) return FAULT
   for (const key of keys) {
     const found = keyOf(key) as Key
-    if (made.has(found)) return fail(c, `key ${String(found)} stands twice in a map`)
+    if (made.has(found)) return fail(c, `key ${quote(String(found))} stands twice in a map`)
     made.set(found, lookUp(entries, key) as Value)
   }
   return null

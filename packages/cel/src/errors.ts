@@ -45,3 +45,8 @@ export function countCodePoints(text: string): number {
   }
   return count
 }
+
+/** Quotes a text and shortens it for a message. The result is a text of its own, and keeps no long one alive. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}

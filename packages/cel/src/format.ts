@@ -136,22 +136,30 @@ function asText(c: Context, value: Value, depth: number): string | typeof FAULT 
       if (text === FAULT) return FAULT
       parts.push(text)
     }
-    return `[${parts.join(', ')}]`
+    return joined(c, '[', parts, ']')
   }
   if (isMap(value)) {
     const keys = mapKeys(c, value)
     if (keys === FAULT || spend(c, keys.length * 8)) return overBudget(c)
     const parts: string[] = []
     for (const [name, key] of keys.map((key): [string, Value] => [String(key), key]).sort(byName)) {
+      if (spendChars(c, name.length)) return overBudget(c)
       const text = asText(c, lookUp(value, key) as Value, depth + 1)
       if (text === FAULT) return FAULT
       parts.push(`${name}: ${text}`)
     }
-    return `{${parts.join(', ')}}`
+    return joined(c, '{', parts, '}')
   }
   const text = scalarText(c, value)
   if (text === null) return wrong(c, 's', value)
   return text === FAULT || spendChars(c, text.length) ? FAULT : text
+}
+
+/** The parts are paid for one by one, and again in each list around them, which has its own text. */
+function joined(c: Context, open: string, parts: readonly string[], close: string): string | typeof FAULT {
+  let length = 2
+  for (const part of parts) length += part.length + 2
+  return spendChars(c, length) ? overBudget(c) : `${open}${parts.join(', ')}${close}`
 }
 
 function byName([a]: [string, Value], [b]: [string, Value]): number {

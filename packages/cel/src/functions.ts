@@ -2,6 +2,7 @@ import { mapSize } from './compare.ts'
 import { matchesDynamic } from './regex.ts'
 import { either, functionOf, method, type Definition, type Fn } from './definition.ts'
 import { ENCODER_FUNCTIONS } from './encoders.ts'
+import { quote } from './errors.ts'
 import { FORMAT_FUNCTIONS } from './format.ts'
 import { MATH_FUNCTIONS } from './math.ts'
 import { NETWORK_FUNCTIONS } from './network.ts'
@@ -10,7 +11,7 @@ import { SET_FUNCTIONS } from './sets.ts'
 import { STRING_FUNCTIONS } from './string-functions.ts'
 import { mistyped, stringSize } from './strings.ts'
 import { scalarText } from './text.ts'
-import { DATE_PARTS, DURATION_PARTS, localTime, parseDuration, parseTimestamp, quote, timestamp } from './time.ts'
+import { DATE_PARTS, DURATION_PARTS, localTime, parseDuration, parseTimestamp, timestamp } from './time.ts'
 import {
   double,
   Double,

@@ -1,5 +1,5 @@
 import { formatCidr, formatIp } from './address.ts'
-import { CelError } from './errors.ts'
+import { CelError, quote } from './errors.ts'
 import { formatDuration, formatTimestamp } from './time.ts'
 import {
   Cidr,
@@ -23,6 +23,15 @@ const MAX_RESULT_DEPTH = 200
 /** Converts a whole number that a double cannot represent exactly. */
 export type ConvertBigInt = (whole: bigint) => unknown
 
+/** Describes a value to a person. A large event may be in a list or a map, so these are only named. */
+export function describeValue(value: Value): string {
+  if (typeof value === 'string') return quote(value)
+  if (Array.isArray(value)) return 'a list'
+  if (isRecord(value) || value instanceof Map) return 'a map'
+  if (value instanceof Optional) return 'an optional'
+  return value instanceof Uint8Array ? 'bytes' : String(scalarToJson(value))
+}
+
 /** Converts a result to JSON by the rules of CEL: values that JSON cannot represent exactly become strings. */
 export function toJson(value: Value, convertBigInt: ConvertBigInt = String): unknown {
   // The event itself or a part of it, unchanged: already JSON, and no larger than the event.
@@ -37,7 +46,10 @@ export function toJson(value: Value, convertBigInt: ConvertBigInt = String): unk
   const measure = (part: unknown, depth: number): void => {
     take(part, depth)
     if (typeof part !== 'object' || part === null) return
-    for (const item of Object.values(part as JsonObject)) measure(item, depth + 1)
+    for (const [key, item] of Object.entries(part as JsonObject)) {
+      if (!Array.isArray(part)) take(key, depth)
+      measure(item, depth + 1)
+    }
   }
 
   const convert = (part: Value, depth: number): unknown => {
@@ -45,7 +57,7 @@ export function toJson(value: Value, convertBigInt: ConvertBigInt = String): unk
     if (Array.isArray(part)) return (part as readonly Value[]).map((item) => convert(item, depth + 1))
     if (part instanceof Map) {
       // fromEntries defines its keys, so that __proto__ is a key like any other.
-      return Object.fromEntries([...(part as CelMap)].map(([key, item]) => [String(key), convert(item, depth + 1)]))
+      return Object.fromEntries([...(part as CelMap)].map(([key, item]) => convertEntry(String(key), item, depth)))
     }
     if (part instanceof Optional) return part.held === undefined ? null : convert(part.held, depth + 1)
     if (isRecord(part)) {
@@ -53,6 +65,11 @@ export function toJson(value: Value, convertBigInt: ConvertBigInt = String): unk
       return part
     }
     return typeof part === 'bigint' ? convertBigInt(part) : scalarToJson(part)
+  }
+
+  const convertEntry = (key: string, item: Value, depth: number): [string, unknown] => {
+    take(key, depth)
+    return [key, convert(item, depth + 1)]
   }
 
   return convert(value, 0)

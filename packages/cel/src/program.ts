@@ -62,8 +62,6 @@ class CompiledProgram implements Program {
     const c = this.#context
     const granted = shared === undefined || shared.left > STEP_BUDGET ? STEP_BUDGET : shared.left
     c.stepsLeft = granted - this.#steps
-    c.pattern = null
-    c.zone = null
     c.round = lastRound = lastRound === MAX_ROUND ? 1 : lastRound + 1
     let result: Result = FAULT
     if (c.stepsLeft >= 0) {
@@ -77,6 +75,8 @@ class CompiledProgram implements Program {
       }
       // A program lives for months and must not keep any part of an event alive.
       for (let i = 0; i < vars.length; i++) vars[i] = undefined
+      c.pattern = null
+      c.zone = null
     }
     const over = c.stepsLeft < 0
     // Work that could not be paid for was not done, so a shared budget ends at zero and not below.

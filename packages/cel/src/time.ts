@@ -1,3 +1,4 @@
+import { quote } from './errors.ts'
 import { Duration, Timestamp } from './values.ts'
 
 // Functions here that can fail return an error message instead of a value.
@@ -193,9 +194,4 @@ function formatterOf(zone: string): Intl.DateTimeFormat | null {
   if (formatters.size >= MAX_FORMATTERS) formatters.clear()
   formatters.set(zone, made)
   return made
-}
-
-/** Quotes a text and shortens it for a message. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

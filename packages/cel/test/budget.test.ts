@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { OVER_BUDGET, STEP_BUDGET } from '../src/index.ts'
 import { program } from './support/filter.ts'
 
@@ -39,3 +41,25 @@ test('[CEL-2] a program says roughly how much memory it keeps', () => {
   assert.ok(small > 1000 && small < 10_000, String(small))
   assert.ok(large > 2 * small, String(large))
 })
+
+test('[CEL-2] a program keeps no part of an event when its evaluation is over', () => {
+  const sources = [
+    '{s: 1, s: 2}.size() == 1',
+    '[1].transformMapEntry(i, v, {s: 1}).size() == 1 && [1, 2].transformMapEntry(i, v, {s: 1}).size() == 1',
+    'timestamp("2026-01-01T00:00:00Z").getHours(s) == 1',
+    '"a".matches(s)',
+  ]
+  const programs = Array.from({ length: 20 }, () => sources.map(program)).flat()
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  for (const [i, compiled] of programs.entries())
+    compiled.evaluate([{}, { s: Buffer.alloc(1_000_000, `${i} `).toString('latin1') }])
+  collectGarbage()
+  const kept = process.memoryUsage().heapUsed - before
+  assert.ok(kept < 5_000_000, `${kept} bytes`)
+})
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}

@@ -285,4 +285,5 @@ test('[EVT-FILTER] a list that repeats a large value is refused before it is wri
   const expression = compileExpression(source, ['b'])
   assert.throws(() => expression.evaluate({ b: { big } }), /too large/)
   assert.throws(() => expression.evaluate({ b: big }), /too large/)
+  assert.throws(() => expression.evaluate({ b: { ['k'.repeat(50_000)]: 1 } }), /too large/)
 })

@@ -31,6 +31,7 @@ const data = {
   s: longText,
   t: almostSame,
   p: manyParts,
+  w: { [longText]: 1 },
   ab: coinFlips,
 }
 
@@ -63,6 +64,8 @@ const attacks: readonly [name: string, source: string][] = [
   ['reversed', 'l.exists(x, s.reverse() == "" || l.reverse() == [])'],
   ['written out', 'l.exists(x, "%s".format([m]) == "")'],
   ['written out many times', '"%s%s%s%s".format([p, p, p, p]) == ""'],
+  ['long keys written out', '"%s".format([p.map(x, w)]) == ""'],
+  ['lists in lists written out', '"%s".format([[[[[[[[p.map(x, s)]]]]]]]]) == ""'],
   ['written with many digits', 'l.exists(x, "%.100f%.100f".format([0.1, 0.2]) == "")'],
   ['quoted', 'l.exists(x, strings.quote(s) == "")'],
   ['base64', 'l.exists(x, base64.encode(base64.decode(s)) == "")'],

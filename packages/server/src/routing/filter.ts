@@ -1,6 +1,5 @@
 // A CEL filter over events: `event` is the envelope, `data` its data, and any other name a field of the data.
-import { compile, ERROR, OVER_BUDGET, toJson, type Budget, type Program } from '@sensorium/cel'
-import { toText } from '../kernel/json.ts'
+import { compile, describeValue, ERROR, OVER_BUDGET, type Budget, type Program, type Value } from '@sensorium/cel'
 
 /** An event envelope as it was parsed from JSON. */
 export type Envelope = Readonly<Record<string, unknown>>
@@ -8,7 +7,7 @@ export type Envelope = Readonly<Record<string, unknown>>
 export type FilterResult =
   | { readonly result: 'match' }
   /** The filter returned something other than `true`: `false`, or a value that is not a boolean. */
-  | { readonly result: 'no_match'; readonly value: unknown }
+  | { readonly result: 'no_match'; readonly value: Value }
   /** The filter failed with an error, such as `no such field: amount`. */
   | { readonly result: 'error'; readonly message: string }
   | { readonly result: 'over_budget' }
@@ -55,12 +54,7 @@ class CompiledFilter implements Filter {
     const result = this.#run(event, shared)
     if (result === OVER_BUDGET) return { result: 'over_budget' }
     if (result === ERROR) return { result: 'error', message: this.#program.why() }
-    if (result === true) return { result: 'match' }
-    try {
-      return { result: 'no_match', value: toJson(result) }
-    } catch (error) {
-      return { result: 'error', message: error instanceof Error ? error.message : String(error) }
-    }
+    return result === true ? { result: 'match' } : { result: 'no_match', value: result }
   }
 
   #run(event: Envelope, shared: Budget | undefined): ReturnType<Program['evaluate']> {
@@ -81,17 +75,10 @@ export function describeResult(evaluated: FilterResult): string {
     case 'no_match':
       return evaluated.value === false
         ? 'the filter is false'
-        : `the filter is not a boolean but ${cut(evaluated.value)}`
+        : `the filter is not a boolean but ${describeValue(evaluated.value)}`
     case 'error':
       return `the filter gives an error: ${evaluated.message}`
     case 'over_budget':
       return 'the filter takes too much work'
   }
-}
-
-const LONGEST_SHOWN = 200
-
-function cut(value: unknown): string {
-  const text = toText(value)
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).toWellFormed()}…` : text
 }
