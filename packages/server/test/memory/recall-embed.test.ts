@@ -21,19 +21,22 @@ interface FarEnd {
   asked: { authorization: string | undefined; model: string; input: string[]; path: string }[]
   /** The status of the responses from now on. */
   status: number
+  /** Longer texts are refused. */
+  longest: number
   dimensions: number
   close(): void
 }
 
 async function farEnd(): Promise<FarEnd> {
-  const far: FarEnd = { url: '', asked: [], status: 200, dimensions: 6, close: () => server.close() }
+  const far: FarEnd = { url: '', asked: [], status: 200, longest: Infinity, dimensions: 6, close: () => server.close() }
   const server: Server = createServer(async (request: IncomingMessage, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { model, input } = JSON.parse(Buffer.concat(chunks).toString()) as { model: string; input: string[] }
     far.asked.push({ authorization: request.headers.authorization, model, input, path: request.url! })
-    response.writeHead(far.status, { 'content-type': 'application/json' })
-    if (far.status !== 200) return response.end('{}')
+    const status = input.some((text) => text.length > far.longest) ? 413 : far.status
+    response.writeHead(status, { 'content-type': 'application/json' })
+    if (status !== 200) return response.end('{}')
     const data = input.map((text, index) => ({
       index,
       embedding: Array.from({ length: far.dimensions }, (_, i) => (i < 3 ? (SUBJECTS[i]!.test(text) ? 1 : 0) : 0.1)),
@@ -117,6 +120,14 @@ onBothEngines((engine) => {
           model === 'tiny' && authorization === 'Bearer secret' && path === '/v1/embeddings',
       ),
     )
+  })
+
+  test('[EMB-4] a query that the service refuses does not take the meaning from other searches', async () => {
+    far.longest = 100
+    await search('x'.repeat(101))
+    const [best] = await search('cat')
+    assert.ok(best!.signals!.similarity > 0.9)
+    far.longest = Infinity
   })
 
   test('[EMB-4] while the service fails, memories are found by words; later they are embedded', async () => {

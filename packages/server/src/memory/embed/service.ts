@@ -117,7 +117,8 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
       try {
         return (await post([text.slice(0, WINDOW_CHARACTERS).toWellFormed()], QUERY_TIMEOUT_MS))[0]!
       } catch (error) {
-        pausedUntil = clock.now() + PAUSE_AFTER_FAILURE_MS
+        // A refusal is about this text, perhaps of a hostile caller, and other texts may well be accepted.
+        if (!(error instanceof EmbeddingRefused)) pausedUntil = clock.now() + PAUSE_AFTER_FAILURE_MS
         throw error
       }
     },
