@@ -250,6 +250,33 @@ onBothEngines((engine) => {
     })
   }
 
+  test('[AMQP-7] a connector that is still stopping is not started again: its lease is freed at the end', {
+    timeout: 180_000,
+  }, async (t) => {
+    const {
+      clock,
+      supervisors: [a],
+      store,
+      id,
+    } = await nodes(t, 1)
+    const isLeased = async (): Promise<boolean> => {
+      const [row] = await store.rows<{ expires_at: number }>(
+        'select expires_at from connector_leases where connector_id = ?',
+        [id],
+      )
+      return row!.expires_at > clock.now()
+    }
+    await a.runOnce()
+    await until(() => peer.receivers() === 1)
+    await clock.advance(8_000)
+    const stopping = a.stopLapsed()
+    await a.runOnce()
+    await stopping
+    assert.deepEqual([runs(a), await isLeased()], [0, false])
+    await a.runOnce()
+    assert.deepEqual([runs(a), await isLeased()], [1, true])
+  })
+
   test('[OPS-8] paused and deleted connectors are noticed in the next round', { timeout: 180_000 }, async (t) => {
     const {
       supervisors: [a],

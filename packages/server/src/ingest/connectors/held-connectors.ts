@@ -41,7 +41,10 @@ export interface Held {
 
 export interface HeldConnectors {
   all: ReadonlyMap<string, Held>
-  /** Takes the lease and starts receiving. Does nothing if another node has it, or if the connector should not run. */
+  /**
+   * Takes the lease and starts receiving. Does nothing if another node has it, if the connector is still
+   * stopping here, or if it should not run.
+   */
   start(row: ConnectorWithLease): Promise<void>
   /** Renews the lease and writes the connector's state. Stops the connector if another node has the lease by now. */
   renew(entry: Held): Promise<void>
@@ -53,8 +56,11 @@ export function makeHeldConnectors(
   node: string,
 ): HeldConnectors {
   const held = new Map<string, Held>()
+  /** Stopping ends by freeing the lease. A connector started before that would go on without one. */
+  const stopping = new Set<string>()
 
   async function start(row: ConnectorWithLease): Promise<void> {
+    if (stopping.has(row.id)) return
     const now = clock.now()
     const lease = { tenantId: row.tenant_id, id: row.id, node }
     const freeBefore = store.isShared ? now : Number.MAX_SAFE_INTEGER
@@ -91,13 +97,18 @@ export function makeHeldConnectors(
   async function stop(entry: Held, why: string): Promise<void> {
     const { lease, connector } = entry
     held.delete(lease.id)
-    await connector.stop()
-    log.info({ connector: lease.id, tenant: lease.tenantId, why }, 'connector stopped')
-    const counts = connector.takeCounts()
-    await store.tx(async (tx) => {
-      await addCounts(tx, lease.tenantId, lease.id, counts, connector.lastMessageAt())
-      await freeLease(tx, lease)
-    })
+    stopping.add(lease.id)
+    try {
+      await connector.stop()
+      log.info({ connector: lease.id, tenant: lease.tenantId, why }, 'connector stopped')
+      const counts = connector.takeCounts()
+      await store.tx(async (tx) => {
+        await addCounts(tx, lease.tenantId, lease.id, counts, connector.lastMessageAt())
+        await freeLease(tx, lease)
+      })
+    } finally {
+      stopping.delete(lease.id)
+    }
   }
 
   return { all: held, start, renew, stop }
