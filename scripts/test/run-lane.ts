@@ -43,8 +43,10 @@ export async function runLane(options: LaneOptions): Promise<void> {
   const taken: Taken[] = []
   const stop = new AbortController()
   let end = 'it ended before its tests did'
+  let hasStarted = false
 
   const server = await listen(() => {
+    hasStarted = true
     const file = signal.aborted ? undefined : take()
     if (file === undefined) return ''
     const limit = setTimeout(() => {
@@ -89,6 +91,8 @@ export async function runLane(options: LaneOptions): Promise<void> {
     } else if (taken[0] && read(event, taken[0].result)) finish()
   }
   server.close()
+  // Another process would fail like this one, and so would the next.
+  if (!hasStarted && !signal.aborted) throw new Error(`The test process did not start: ${end}`)
   while (taken[0]) {
     taken[0].result.failures.push({ name: 'the test process', where: path.relative(root, LANE), text: end })
     finish()
