@@ -113,11 +113,16 @@ async function asAgent(
   // The key has no expiry, because the clocks of two machines may disagree about it. If the process dies before it
   // revokes the key, nobody knows the key.
   const minted = await call('mintKey', { params: { id }, body: { scopes: ['interests:write'] } }, options)
+  // Without the signal: if the caller aborts, the key must not stay valid.
+  const { signal: _, ...others } = options
+  const revoke = () => call('revokeKey', { params: { id, key_id: minted.id } }, others)
   try {
     await work(callWith(minted.key))
-  } finally {
-    await call('revokeKey', { params: { id, key_id: minted.id } }, options)
+  } catch (error) {
+    await revoke().catch(() => {})
+    throw error
   }
+  await revoke()
 }
 
 async function ensureInterests(

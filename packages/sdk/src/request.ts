@@ -162,6 +162,8 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
     const init: RequestInit = { method, ...(text === undefined ? {} : { body: text }) }
     const timeoutMs = connection.timeoutMs + (Number(parts.query?.['wait']) || 0) * 1000
     let renewed = false
+    // Whether an earlier attempt may have been carried out although its response did not say so.
+    let maybeDone = false
     for (let tried = 1; ; tried++) {
       const token = tokens === null ? null : await orAborted(tokens.get(), signal)
       const authorized = token === null ? headers : { ...headers, authorization: `Bearer ${token}` }
@@ -169,7 +171,8 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
         return (await attempt(connection, address, { ...init, headers: authorized }, timeoutMs, signal)) as never
       } catch (error) {
         const status = error instanceof SensoriumError ? error.status : null
-        if (status === 404 && method === 'DELETE' && tried > 1) return undefined as never
+        if (status === 404 && method === 'DELETE' && maybeDone) return undefined as never
+        maybeDone ||= status === null || status >= 500
         // Only once: a revoked key gets no further token, and its exchange fails.
         if (status === 401 && token !== null && !renewed && tokens!.refused(token)) {
           renewed = true

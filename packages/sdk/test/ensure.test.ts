@@ -121,5 +121,14 @@ onBothEngines((engine) => {
     await assert.rejects(admin.ensure(wrong, { mintKeys: true }), { code: 'validation_failed' })
     const { agents } = await admin.ensure({ agents: [agent('triage')] })
     assert.deepEqual((await admin.keys.list(agents['triage']!.id)).keys, [])
+    // So it is if the caller gives up meanwhile.
+    const aborting = new AbortController()
+    const abortAtInterest: typeof fetch = async (input, init) => {
+      if (init?.method === 'POST' && String(input).endsWith('/interests')) aborting.abort()
+      return fetch(input, init)
+    }
+    const hasty = createClient({ url: service.url, apiKey: tenant.adminKey, fetch: abortAtInterest })
+    await assert.rejects(hasty.ensure(described, { mintKeys: true, signal: aborting.signal }), { name: 'AbortError' })
+    assert.deepEqual((await admin.keys.list(agents['triage']!.id)).keys, [])
   })
 })

@@ -54,6 +54,18 @@ test('[SDK-8] the client gives up after its attempts, with the last error', asyn
   await assert.rejects(other.agents.list(), (error) => error instanceof SensoriumError && error.status === 500)
 })
 
+test('[SDK-8] a DELETE that finds nothing fails if no earlier attempt can have succeeded', async () => {
+  const key = () => Response.json({ access_token: 't', token_type: 'Bearer', expires_in: 900 })
+  const limited = scripted([failed(429, { 'retry-after': '0' }), failed(404)])
+  const expired = scripted([key, failed(401), key, failed(404)])
+  const notFound = (error: unknown): boolean => error instanceof SensoriumError && error.status === 404
+  const client = createClient({ url: 'http://service', token: 't', fetch: limited.fetch })
+  await assert.rejects(client.memory.forget('mem_1'), notFound)
+  const other = createClient({ url: 'http://service', apiKey: 'k', fetch: expired.fetch })
+  await assert.rejects(other.memory.forget('mem_1'), notFound)
+  assert.equal(expired.asked.length, 4)
+})
+
 test('[SDK-8] a retried DELETE that finds nothing has succeeded', async () => {
   const { fetch } = scripted([() => new TypeError('lost'), failed(404)])
   const client = createClient({ url: 'http://service', token: 't', fetch })
