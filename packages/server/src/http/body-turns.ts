@@ -1,7 +1,7 @@
 // Turns for parsing bodies that have arrived. The bodies of all callers share one step in a turn of the event loop. Few
 // long ones are parsed at once, because the value of a JSON text may take twenty times the memory of the text: 32
 // bodies of a megabyte of `{}` took 800 MB.
-import { makeInTurn } from '../kernel/in-turn.ts'
+import { ANY_NUMBER, makeInTurn } from '../kernel/in-turn.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -13,9 +13,6 @@ export interface BodyTurns {
   pauseOf(exchange: Exchange): Pause
   inTurnOf(exchange: Exchange): ReadInTurn
 }
-
-/** More cannot wait: requests in hand, and the room for bodies, are bounded. */
-const ANY_NUMBER = 10_000
 
 export function makeBodyTurns(): BodyTurns {
   const steps = makeStepTurns()

@@ -2,6 +2,9 @@
 // under way, its tenant a few more and the node a fixed number. The rest wait.
 import { makeTurns, type Turns } from './turns.ts'
 
+/** For `mostWaiting` where every request may wait. No more requests than this are in hand. */
+export const ANY_NUMBER = 10_000
+
 export interface Shares {
   /** What waits, as a refusal names it. */
   what: string

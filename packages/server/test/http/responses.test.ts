@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { Exchange } from '../../src/http/exchange.ts'
+import { largeResponses } from '../../src/http/large-responses.ts'
 import { sendPieces } from '../../src/http/respond.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { rawConnection } from '../support/raw-http.ts'
@@ -113,4 +114,13 @@ test('[SAFE-8] a piece is requested once those before it were read, and none aft
   socket.destroy()
   await sent
   assert.ok(ended && asked < 100)
+})
+
+test('[SAFE-8] however many wait to be written, none is refused: their work is done', async () => {
+  const sendInTurn = largeResponses()
+  const caller = { tenantId: 'ten_1', id: 'agt_1' }
+  let sent = 0
+  const send = async (): Promise<void> => void sent++
+  await Promise.all(Array.from({ length: 3_000 }, () => sendInTurn(caller, send)))
+  assert.equal(sent, 3_000)
 })
