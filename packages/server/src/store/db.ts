@@ -170,6 +170,8 @@ export interface TxOptions {
    * not be half written.
    */
   mayBeLost?: boolean
+  /** For a change of the schema: it may take minutes, and no limit of time ends it. */
+  takesLong?: boolean
 }
 
 export interface Store extends Db {

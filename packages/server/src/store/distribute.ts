@@ -1,6 +1,6 @@
 // Spreads the tenants of a store over the machines of a PostgreSQL with Citus.
 import { ruleBroken } from '../kernel/failure.ts'
-import type { Store } from './db.ts'
+import type { Db, Store } from './db.ts'
 import { distributeTables, hasCitus } from './distribution.ts'
 import { MIGRATING } from './migrate.ts'
 
@@ -18,10 +18,12 @@ export async function distribute(store: Store, shards?: number): Promise<Distrib
   if (!store.isShared)
     throw ruleBroken('not_shardable', 'The embedded store is one file: set DATABASE_URL to a PostgreSQL with Citus')
   if (!(await hasCitus(store))) throw ruleBroken('not_shardable', await whatIsMissing(store))
-  const tables = await store.tx(async (tx) => {
+  const distributeAll = async (tx: Db): Promise<string[]> => {
     await tx.lock([MIGRATING], 'exclusive')
     return distributeTables(tx, shards)
-  })
+  }
+  // Every row of a table goes to its shard, which may take long.
+  const tables = await store.tx(distributeAll, { takesLong: true })
   await store.refreshCapabilities()
   return { tables, refused: await tellWorkers(store) }
 }

@@ -25,6 +25,8 @@ export interface PostgresOptions {
 export interface Connections {
   /** Runs work on a connection of its own, which is returned to the pool or, if it was lost, dropped. */
   withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>, caller?: Caller): Promise<T>
+  /** Runs a transaction on a new connection that has no limits of time: a change of the schema may take minutes. */
+  withPatientClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs a query on behalf of a caller, in that caller's turn. */
   readFor<T>(caller: Caller, work: (client: pg.PoolClient) => Promise<T>): Promise<T>
   /** Runs a quick query on connections that many share. */
@@ -54,6 +56,9 @@ const SHARE_OF_READS = 0.6
 
 const CONNECTION = { keepAlive: true, application_name: 'sensorium', pipeline: true }
 const TIMED = { ...CONNECTION, statement_timeout: STATEMENT_TIMEOUT_MS }
+
+/** A database or a role may have limits of its own. */
+const NO_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0'
 
 type Warn = (what: string, error: unknown) => void
 
@@ -134,6 +139,26 @@ function onPool(pool: pg.Pool, turns: ConnectionTurns, servers: Servers, observe
   }
 }
 
+/** Returns a function that runs work on a connection of its own, without limits of time. */
+function onOwnConnection(Client: typeof pg.Client, servers: Servers, warn: Warn) {
+  return async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
+    await servers.ready()
+    const client = new Client(CONNECTION)
+    client.on('error', (error) => warn('a connection was lost', error))
+    let connected = false
+    try {
+      await client.connect()
+      connected = true
+      await client.query(NO_LIMITS)
+      return await work(client)
+    } catch (error) {
+      throw translated(error, connected)
+    } finally {
+      await client.end().catch(() => {}) // it was lost
+    }
+  }
+}
+
 /** Returns a function that runs a look-up on the connections that look-ups share. */
 function onLookUps(lookUps: LookUps, servers: Servers, observe: Observe): LookUps['rows'] {
   return async (sql, values) => {
@@ -168,6 +193,7 @@ export function makeConnections(options: PostgresOptions): Connections {
     warn,
   )
   const lookUp = onLookUps(lookUps, servers, observe)
+  const onOwn = onOwnConnection(Client, servers, warn)
   const closing = new AbortController()
   const listening = makeListening(
     async () => {
@@ -204,6 +230,7 @@ export function makeConnections(options: PostgresOptions): Connections {
 
   return {
     withClient,
+    withPatientClient: (work) => whileOpen(() => onOwn(work)),
     readFor: (caller, work) => whileOpen(() => readFor(caller, work)),
     lookUp: (sql, values) => whileOpen(() => lookUp(sql, values)),
     tell(sql, values) {

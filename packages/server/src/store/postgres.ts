@@ -2,8 +2,9 @@
 // (postgres-transaction.ts). When a server restarts, or another one takes over, the next query reaches it without a
 // restart of the service (postgres-connections.ts, postgres-servers.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import { backoffMs } from '../kernel/backoff.ts'
-import { StoreUnavailable, writesNeedTx, type Db, type Reads, type Store, type Value } from './db.ts'
+import { StoreUnavailable, writesNeedTx, type Db, type Reads, type Store, type TxOptions, type Value } from './db.ts'
 import { isDistributed } from './distribution.ts'
 import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
 import { requireSessions } from './postgres-sessions.ts'
@@ -16,11 +17,18 @@ const PING_WITHIN_MS = 2_000
 const MAX_RETRIES = 5
 
 /** Returns a function that runs a transaction, and retries one that collided with others. */
-function makeTx(withClient: Connections['withClient'], writes: WriteWatch, isSharded: () => boolean): Store['tx'] {
-  return async (work, options) => {
+function makeTx(
+  { withClient, withPatientClient }: Connections,
+  writes: WriteWatch,
+  isSharded: () => boolean,
+): Store['tx'] {
+  return async <T>(work: (tx: Db) => Promise<T>, options: TxOptions = {}) => {
+    const onClient = (client: pg.ClientBase): Promise<T> => transact(client, work, isSharded(), options)
     for (let tries = 1; ; tries++) {
       try {
-        const result = await withClient('tx', (client) => transact(client, work, isSharded(), options), options?.caller)
+        const result = await (options.takesLong
+          ? withPatientClient(onClient)
+          : withClient('tx', onClient, options.caller))
         writes.ended()
         return result
       } catch (error) {
@@ -51,7 +59,7 @@ export function openPostgres(options: PostgresOptions): Store {
 
   const writes = makeWriteWatch()
   let isSharded = false
-  const tx = makeTx(withClient, writes, () => isSharded)
+  const tx = makeTx(connections, writes, () => isSharded)
 
   const store: Omit<Store, 'staleReads'> = {
     name: 'postgres',

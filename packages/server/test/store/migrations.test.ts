@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Db } from '../../src/store/db.ts'
+import type { Db, Store, TxOptions } from '../../src/store/db.ts'
 import { migrate, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { COMPILE_CACHE, refusedStart } from '../support/process.ts'
@@ -52,6 +52,27 @@ onBothEngines((engine) => {
       applied.every(({ applied_at }) => applied_at === NOW),
       'and says when each one ran',
     )
+  })
+
+  test('[STO-4] no limit of time ends a migration', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    let limits: unknown
+    const watched: Store = Object.create(store, {
+      tx: {
+        value: <T>(work: (tx: Db) => Promise<T>, options?: TxOptions) =>
+          store.tx(async (tx) => {
+            if (engine.name === 'postgres')
+              limits = await tx.lookUp(
+                `select current_setting('statement_timeout') as statement,
+                        current_setting('idle_in_transaction_session_timeout') as idle`,
+              )
+            return work(tx)
+          }, options),
+      },
+    })
+    assert.equal(await migrate(watched, NOW), newestVersion(engine.name))
+    assert.deepEqual(limits, engine.name === 'postgres' ? { statement: '0', idle: '0' } : undefined)
   })
 
   test('[STO-4] nodes that start together migrate once', async (t) => {
