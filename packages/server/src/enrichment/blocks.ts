@@ -86,7 +86,8 @@ export async function blocksOf(
     const memories = await Promise.all(
       shown.map(async (memory) => ({ ...memory, relationships: await relationshipsOf(memory.id) })),
     )
-    const earlier = withSubject.has(eventId) ? await readEarlierEvents(db, viewer, eventId, EARLIER_EVENTS) : []
+    const event = withSubject.get(eventId)
+    const earlier = event ? await readEarlierEvents(db, viewer, event, EARLIER_EVENTS) : []
     return toText({ depth: 'full', memories, recent_events: earlier })
   }
 

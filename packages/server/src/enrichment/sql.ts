@@ -40,14 +40,26 @@ export async function listRelated(db: Db, tenantId: string, ids: readonly string
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Returns which of these events have a subject: only those can have earlier events about the same. */
-export async function listWithSubject(db: Db, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const rows = await db.rows<{ id: string }>(
-    `select id from events where tenant_id = ? and subject is not null and ${db.dialect.inList('id')}`,
+/** An event with a subject, and its place among all events. */
+export interface EventOfSubject {
+  id: string
+  subject: string
+  received_at: number
+  place: number
+}
+
+/** Returns those of the events that have a subject: only they can have earlier events about the same. */
+export async function listWithSubject(
+  db: Db,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Map<string, EventOfSubject>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.rows<EventOfSubject>(
+    `select id, subject, received_at, place from events where tenant_id = ? and subject is not null and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],
   )
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 export interface EarlierEvent {
@@ -58,26 +70,45 @@ export interface EarlierEvent {
   data?: unknown
 }
 
+/** Events of one subject that are looked through: most of them may have been sent to others. */
+const LOOKED_THROUGH = 500
+
+/** The order is that of `events_by_subject` alone. Ordered further, SQLite read all events of the tenant by their age. */
+const LATEST_OF_SUBJECT = `select id, type, source, envelope, received_at, place from events
+  where tenant_id = ? and substr(subject, 1, 100) = substr(?, 1, 100) and subject = ? and subject is not null
+    and purged_at is null and received_at <= ?
+  order by received_at desc limit ${LOOKED_THROUGH}`
+
+const EARLIER = `select id, type, source, ${shortText('envelope')} as envelope from (${LATEST_OF_SUBJECT}) as page
+  where (received_at, place, id) < (?, ?, ?)
+    and (exists (select 1 from deliveries d where d.tenant_id = ? and d.event_id = page.id and d.recipient_id = ?)
+      or exists (select 1 from acknowledged_deliveries d where d.tenant_id = ? and d.event_id = page.id and d.recipient_id = ?))
+  order by received_at desc, place desc, id desc limit ?`
+
 /**
  * Returns the latest events before this one with the same subject that the viewer was sent too, latest first. Time and
  * data of a long event are left out.
  */
 export async function readEarlierEvents(
   db: Db,
-  viewer: Viewer,
-  eventId: string,
+  { tenantId, id: viewerId }: Viewer,
+  { id: eventId, subject, received_at, place }: EventOfSubject,
   limit: number,
 ): Promise<EarlierEvent[]> {
-  const rows = await db.rows<{ id: string; type: string; source: string; envelope: string | null }>(
-    `select e.id, e.type, e.source, ${shortText('e.envelope')} as envelope from events this join events e
-        on e.tenant_id = this.tenant_id and substr(e.subject, 1, 100) = substr(this.subject, 1, 100) and e.subject = this.subject
-       and e.subject is not null and e.purged_at is null and (e.received_at, e.place, e.id) < (this.received_at, this.place, this.id)
-      where this.tenant_id = ? and this.id = ?
-        and (exists (select 1 from deliveries d where d.tenant_id = ? and d.event_id = e.id and d.recipient_id = ?)
-          or exists (select 1 from acknowledged_deliveries d where d.tenant_id = ? and d.event_id = e.id and d.recipient_id = ?))
-      order by e.received_at desc, e.place desc, e.id desc limit ?`,
-    [viewer.tenantId, eventId, viewer.tenantId, viewer.id, viewer.tenantId, viewer.id, limit],
-  )
+  const rows = await db.rows<{ id: string; type: string; source: string; envelope: string | null }>(EARLIER, [
+    tenantId,
+    subject,
+    subject,
+    received_at,
+    received_at,
+    place,
+    eventId,
+    tenantId,
+    viewerId,
+    tenantId,
+    viewerId,
+    limit,
+  ])
   return rows.map(({ id, type, source, envelope }) => {
     const text = envelope ?? '{}'
     const { time = null, ...rest } = withExactNumbers(text, JSON.parse(text)) as { time?: string; data?: unknown }

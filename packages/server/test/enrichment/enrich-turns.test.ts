@@ -46,7 +46,7 @@ onBothEngines((engine) => {
     const store: Store = {
       ...service.store,
       rows<R>(sql: string, values?: readonly Value[]) {
-        if (sql.includes('from events this')) noted.earlier++
+        if (sql.includes('as page')) noted.earlier++
         if (sql.includes('select m.id, m.title')) mostRead = Math.max(mostRead, lengthOf(values!.at(-1)!))
         return service.store.rows<R>(sql, values)
       },

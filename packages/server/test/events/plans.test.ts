@@ -32,6 +32,8 @@ import {
   readChains,
   storedAmong,
 } from '../../src/events/sql.ts'
+import { readEarlierEvents } from '../../src/enrichment/sql.ts'
+import type { Viewer } from '../../src/memory/see.ts'
 import { dueAmong, pagePushed } from '../../src/outbound/sql.ts'
 import { readChanges, readInactiveOrPaused, readVersions } from '../../src/routing/sql.ts'
 import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
@@ -41,6 +43,8 @@ import { explainGeneric } from '../support/plans.ts'
 import { startService, type Service } from '../support/service.ts'
 
 const ROWS = 20_000
+/** An event about a subject. */
+const EVENT = { id: 'e2', subject: 's', received_at: 5, place: 0 }
 
 /**
  * Statements for which PostgreSQL would choose to read the whole table, because it expects an `exists` to be satisfied
@@ -159,6 +163,7 @@ onBothEngines((engine) => {
       'recipients of events': (db) => countDeliveries(db, 'ten_a', ['e2'], 100),
       'queue health': (db) => queueHealth(db, box, 5),
       'recent events': (db) => recentEvents(db, box, 5),
+      'earlier events': (db) => readEarlierEvents(db, { tenantId: 'ten_a', id: 'agt_1' } as Viewer, EVENT, 5),
       chains: (db) => readChains(db, 'ten_a', ['e2'], 32),
       backfill: (db) => pageNewestEvents(db, 'ten_a', { received_at: 100, place: 0, id: 'x' }, 100),
       'old events': (db) => pageOldEvents(db, 'ten_a', { received_at: 0, place: 0, id: '' }, 100, 100),
@@ -188,6 +193,12 @@ onBothEngines((engine) => {
         }
       })
     }
+
+    async function earlierBySubject(): Promise<void> {
+      const { sql, values } = (await statementsOf(service.store, paths['earlier events']!))[0]!
+      assert.match(await planOf(sql, values), /events_by_subject/)
+    }
+    test('[ENR-3] earlier events are found by their subject, not among all of the tenant', earlierBySubject)
 
     test('[DLV-1] statistics are gathered', async () => {
       await service.store.tx((tx) => tx.run('analyze'))
@@ -246,6 +257,8 @@ onBothEngines((engine) => {
         assert.match(await planOfClaim(false), /Bitmap Index Scan on deliveries_open/, 'by itself it would not')
         assert.doesNotMatch(await planOfClaim(true), /Bitmap|Sort/)
       })
+
+    test('[ENR-3] so they are with statistics', earlierBySubject)
 
     for (const [name, run] of Object.entries(paths)) {
       test(`[DLV-1] [PUB-1] ${name} reads through an index`, async () => {
