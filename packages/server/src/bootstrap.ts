@@ -28,6 +28,9 @@ export async function bootstrap(store: Store, config: Config, tools: KeyTools): 
   }
 }
 
+/** How a key that the store has only as a hash is shown. */
+export const keyLine = (adminKey: string): string => `  Org-admin key (shown this once):  ${adminKey}`
+
 interface Welcome {
   url: string
   adminKey: string | null
@@ -41,9 +44,7 @@ export function welcome({ url, adminKey, givenKey, hasConsole }: Welcome): strin
   const lines = [``, `  Sensorium listens on ${url}`, ...console, `  Reference  ${url}/docs`, ``]
   if (adminKey === null) return lines.join('\n')
   lines.push(
-    givenKey
-      ? `  The org-admin key is the one in BOOTSTRAP_ADMIN_KEY.`
-      : `  Org-admin key (shown this once):  ${adminKey}`,
+    givenKey ? `  The org-admin key is the one in BOOTSTRAP_ADMIN_KEY.` : keyLine(adminKey),
     ``,
     `  Publish an event:`,
     ``,

@@ -1,5 +1,5 @@
 // environment → configuration → one node, or several workers behind one port → signals
-import { bootstrap, welcome } from './bootstrap.ts'
+import { bootstrap, keyLine, welcome } from './bootstrap.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
@@ -31,6 +31,15 @@ function greet(config: Config, log: Logger, listening: string, adminKey: string 
   log.info({ url, ...told }, 'ready')
 }
 
+/** Shows the key of a first start that fails after the key was stored, for example because the port is in use. */
+const orShowKey =
+  (config: Config, adminKey: () => string | null) =>
+  (error: unknown): never => {
+    const key = config.bootstrapAdminKey === null ? adminKey() : null
+    if (key !== null) process.stdout.write(`\n${keyLine(key)}\n\n`)
+    throw error
+  }
+
 /** Calls `stop` at the first signal, and `atOnce` at the second. */
 function onSignals(stop: (signal: string) => void, atOnce: () => void): void {
   let stopping = false
@@ -49,9 +58,11 @@ async function runAlone(config: Config, log: Logger): Promise<void> {
     ownDirectory(config.dataDir)
   }
   let adminKey: string | null = null
-  const node = await serve(config, log, null, async (opened) => {
+  const makeFirstKey = async (opened: Opened): Promise<void> => {
     adminKey = await bootstrapOn(config)(opened)
-  })
+  }
+  const showKey = orShowKey(config, () => adminKey)
+  const node = await serve(config, log, null, makeFirstKey).catch(showKey)
   // Before the node says that it listens: a process that waits for that may send a signal at once.
   onSignals(
     (signal) => void node.stop(signal),
@@ -76,7 +87,8 @@ async function runWorkers(config: Config, log: Logger): Promise<void> {
       process.exit(130)
     },
   )
-  const url = await workers.start()
+  const showKey = orShowKey(config, () => adminKey)
+  const url = await workers.start().catch(showKey)
   if (url !== '') greet(config, log, url, adminKey, { store: opened.store.name, workers: config.workers })
 }
 

@@ -138,9 +138,19 @@ test('[CFG-2] a port that is in use is reported in a sentence', async (t) => {
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
   t.after(() => taken.close())
   const { port } = taken.address() as { port: number }
-  const { code, stderr } = await refusedStart({ ...env, PORT: String(port) })
+  const { code, stderr, stdout } = await refusedStart({ ...env, PORT: String(port) })
   assert.equal(code, 1)
   assert.match(stderr, new RegExp(`^Sensorium did not start: .*EADDRINUSE.*${port}`))
+  // The store has the first key only as a hash, so this is the one time to show it.
+  const key = /Org-admin key \(shown this once\): {2}(\S+)/.exec(stdout)![1]!
+  const service = await startProcess(env)
+  t.after(() => service.stop())
+  const exchanged = await fetch(`${service.url}/v1/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api_key: key }),
+  })
+  assert.equal(exchanged.status, 200)
 })
 
 test('[CFG-2] an impossible DATA_DIR is reported in a sentence, not with a stack trace', async (t) => {
