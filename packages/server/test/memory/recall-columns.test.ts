@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { memoryColumns, weightNames } from '../../src/memory/index/memory-columns.ts'
 import { postgresColumns } from '../../src/memory/index/columns-postgres.ts'
 import { windowsToCompare } from '../../src/memory/index/find-columns.ts'
+import { posting } from '../../src/memory/index/postings.ts'
 import { postgresIndex } from '../../src/memory/index/postgres-index.ts'
 import { KEPT_MS, makeTenantCache, type ColumnSource } from '../../src/memory/index/tenant-cache.ts'
 import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
@@ -90,6 +91,30 @@ test('[RCL-51] cached vectors of windows are bounded, and dropped with their tex
   assert.ok(columns.meanings.bytes <= 16 * 1_048_576)
   assert.equal(columns.meanings.get(1, 0), undefined, 'the oldest went')
   assert.equal(columns.meanings.get(1 + (19_999 >> 10), 19_999 & 1_023), meaning)
+})
+
+test('[RCL-57] cached words are bounded by what they take, also words that no memory holds', () => {
+  const columns = new TenantColumns(weightNames)
+  const { postings } = columns
+  const rows = Array.from({ length: 50_000 }, (_, row) => row)
+  postings.put('common', posting(rows, rows))
+  assert.ok(columns.bytes >= 50_000 * 6, 'they are part of what a tenant takes')
+  for (let i = 0; i < 200_000; i++) {
+    postings.put(`nobody${i}`, posting([], []))
+    if (i % 1_000 === 0) assert.ok(postings.get('common'), 'a word that is asked for again and again stays')
+  }
+  assert.ok(columns.bytes <= 16 * 1_048_576, `${columns.bytes} bytes`)
+  assert.equal(postings.get('nobody0'), undefined, 'the oldest went')
+  assert.ok(postings.get('nobody199999'))
+  // A new text that holds the words makes them larger, and a change of it smaller again.
+  const words = Array.from({ length: 1_000 }, (_, i) => `nobody${199_000 + i}`)
+  const before = postings.bytes
+  postings.patch([{ row: 1, changed: false, counts: new Map(words.map((word) => [word, 1])) }])
+  assert.ok(postings.bytes <= 16 * 1_048_576)
+  postings.patch([{ row: 1, changed: true, counts: new Map([['common', 1]]) }])
+  assert.ok(postings.bytes <= before)
+  postings.clear()
+  assert.equal(columns.bytes, 0)
 })
 
 test('[SRCH-14] few windows are compared exactly for few short memories, more for many or long ones', () => {

@@ -113,7 +113,8 @@ export class TenantColumns {
   }
 
   get bytes(): number {
-    return this.ids.length * 250 + this.windows * (this.signatureSize + 12) + this.meanings.bytes
+    const windows = this.windows * (this.signatureSize + 12)
+    return this.ids.length * 250 + windows + this.meanings.bytes + this.postings.bytes
   }
 
   /** Whether there are more dropped windows than are worth skipping. */
