@@ -7,12 +7,13 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { operations, type Memory } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
+import { beginningOf } from '../../src/kernel/beginning-of.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { listMemories } from '../../src/memory/list.ts'
 import { makeAnalyse } from '../../src/memory/index/analyse.ts'
 import { fold } from '../../src/memory/index/fold.ts'
 import { askedOf, gramsOf } from '../../src/memory/index/grams.ts'
-import { wordsOf } from '../../src/memory/index/terms.ts'
+import { askedWords, wordsOf } from '../../src/memory/index/terms.ts'
 import { traverse } from '../../src/memory/traverse.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import type { Value } from '../../src/store/db.ts'
@@ -57,6 +58,34 @@ test('[RCL-4] a text has a bounded number of grams, and every part of it is foun
       )
     }),
   )
+})
+
+test('[RCL-4] a text has a bounded number of words, also if normalising makes it longer', () => {
+  // One character that becomes eighteen, in four words; one that becomes four, which are indexed in pairs.
+  const growing = { '\ufdfa': 16_384, '\u3300': 65_536 }
+  for (const [character, most] of Object.entries(growing)) {
+    const words = wordsOf(character.repeat(32_768)).length
+    assert.ok(words <= most, `${words} words of ${character}`)
+    assert.ok(wordsOf(character.repeat(4_000)).length <= 8_192, 'in a text that is too short to be analysed ahead')
+  }
+  const firsts = (words: readonly (readonly string[])[]) => words.map(([first]) => first)
+  assert.ok(firsts(wordsOf('\ufdfa'.repeat(400) + ' zebra')).includes('zebra'))
+  assert.ok(firsts(wordsOf('½ '.repeat(8_000) + 'zebra')).includes('zebra'), 'as long as it grows to twice its length')
+  assert.ok(firsts(askedWords('\ufdfa zebra').words).includes('zebra'))
+  assert.ok(!firsts(askedWords('\ufdfa'.repeat(4_000) + ' zebra').words).includes('zebra'))
+  // A text that would end in the middle of a surrogate pair ends before it.
+  assert.deepEqual([beginningOf('ab🙂c', 3), beginningOf('ab🙂c', 4), beginningOf('🙂', 2)], ['ab', 'ab🙂', '🙂'])
+})
+
+test('[LOAD-3] an analysis serves title and content alike, and a transaction that is run again', async () => {
+  const analyse = makeAnalyse()
+  const text = 'word '.repeat(1_000)
+  await analyse.analyseAhead(text, text)
+  const title = analyse.take(text)
+  assert.ok(analyse.take(text) === title, 'not analysed again')
+  analyse.drop(text)
+  assert.ok(analyse.take(text) !== title, 'nothing is kept after the commit')
+  assert.deepEqual(analyse.take(text), title)
 })
 
 test('[LOAD-3] a long text is analysed in steps, with the same result as in one', async () => {

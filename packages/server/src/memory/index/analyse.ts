@@ -12,8 +12,12 @@ export interface Analysed {
 export interface Analyse {
   /** Analyses long texts in steps, and gives other requests a turn after each step. */
   analyseAhead(...texts: (string | undefined)[]): Promise<void>
-  /** Returns the analysis of a text that was analysed ahead; analyses any other text now. */
+  /**
+   * Returns the analysis of a text that was analysed ahead; analyses any other text now. The analysis stays until it is
+   * dropped: title and content may be the same text, and a transaction may be run again.
+   */
   take(text: string): Analysed
+  drop(...texts: string[]): void
 }
 
 /** Shorter texts take less than three milliseconds. */
@@ -31,7 +35,7 @@ export function makeAnalyse(): Analyse {
 
   return {
     async analyseAhead(...texts) {
-      for (const text of texts) {
+      for (const text of new Set(texts)) {
         if (text === undefined || text.length < LONG) continue
         const folded = fold(text)
         await nextTurn()
@@ -39,10 +43,9 @@ export function makeAnalyse(): Analyse {
         await nextTurn()
       }
     },
-    take(text) {
-      const known = ready.get(text)
-      ready.delete(text)
-      return known ?? { folded: fold(text), words: wordsOf(text) }
+    take: (text) => ready.get(text) ?? { folded: fold(text), words: wordsOf(text) },
+    drop(...texts) {
+      for (const text of texts) ready.delete(text)
     },
   }
 }

@@ -95,6 +95,7 @@ export function makeWrite(
       if (newText) {
         const title = analyse.take(memory.title)
         const content = analyse.take(memory.content)
+        tx.afterCommit(() => analyse.drop(memory.title, memory.content))
         await engine.putText(tx, textOf(memory, title.folded, content.folded))
         await engine.putWords(tx, wordsToIndex(memory, title.words, content.words))
         // The vectors of the old text must not find anything any more.
