@@ -93,6 +93,20 @@ test('[RCL-51] cached vectors of windows are bounded, and dropped with their tex
   assert.equal(columns.meanings.get(1 + (19_999 >> 10), 19_999 & 1_023), meaning)
 })
 
+test('[RCL-50] columns most of whose memories are gone are read again', () => {
+  const columns = new TenantColumns(weightNames)
+  const row = memoryColumns('ten_1', ['mem_1', 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null)
+  columns.put(row)
+  for (let times = 0; times < 1_000; times++) {
+    columns.remove('mem_1')
+    assert.equal(columns.rowOf('mem_1'), undefined)
+    columns.put(row)
+  }
+  assert.equal(columns.fragmented, false)
+  columns.remove('mem_1')
+  assert.equal(columns.fragmented, true)
+})
+
 test('[RCL-57] cached words are bounded by what they take, also words that no memory holds', () => {
   const columns = new TenantColumns(weightNames)
   const { postings } = columns

@@ -56,6 +56,34 @@ onBothEngines((engine) => {
       assert.ok(one.id !== gone.id && one.id !== brief.id)
   })
 
+  test('[SRCH-13] a deleted memory that comes back is found by the text it has now, and counted once', async () => {
+    const agent = await (await service.tenant()).agent()
+    const elsewhere = await (await service.tenant()).agent()
+    const queries = ['zebra', 'where is the zebra crossing', 'crossing', 'bakery', 'apple']
+    const signals = async (by: typeof agent): Promise<unknown[]> => {
+      await service.app.memory.embedding.idle()
+      const found = await Promise.all(queries.map((query) => memory.search(by, query, { explain: true })))
+      return found.map((results) => results.map(({ score, signals }) => ({ score, ...signals })))
+    }
+    const pie = { title: 'Apple pie', content: 'Apples, sugar, butter. The crossing of the crust is an art.' }
+    const made = await memory.make(agent, { title: 'Zebra crossing', content: 'The crossing by the bakery is closed.' })
+    const text = await memory.make(elsewhere, pie)
+    const expected = await signals(elsewhere)
+    await signals(agent)
+    // Twice: the second time, the text that comes back is the one that it had.
+    for (const _ of [1, 2]) {
+      await memory.forget(agent, made.id)
+      assert.deepEqual(await signals(agent), [[], [], [], [], []])
+      const back = await service.call('POST /v1/memories/import', {
+        token: agent.token,
+        raw: JSON.stringify({ id: made.id, type: text.type, scope: text.scope, ...pie }),
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      assert.equal(back.body.updated, 1, back.text)
+      assert.deepEqual(await signals(agent), expected)
+    }
+  })
+
   test('[SRCH-6] promoted memories are found at once by agents that newly see them', async () => {
     const here = await service.tenant()
     const [ada, bob] = [await here.agent(), await here.agent()]

@@ -5,8 +5,8 @@
 // Why: joining words or signatures with the rows that say who may see them costs a microsecond a row, 50 to 130 ms for
 // a tenant of 50,000 memories. Over these columns it takes 2 ms.
 //
-// A memory keeps its row while the columns live. The windows of a changed text stay behind as gaps; when there are
-// many gaps, the columns are read again (tenant-cache.ts).
+// A memory keeps its row until it is removed. The rows of removed memories and the windows of changed texts stay behind
+// as gaps; when there are many gaps, the columns are read again (tenant-cache.ts).
 import { randomUUID } from 'node:crypto'
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
@@ -68,6 +68,8 @@ function grown<C extends Column>(column: C, size: number): C {
   return larger
 }
 
+const tooMany = (gaps: number, of: number): boolean => gaps > 1000 && gaps * 3 > of
+
 export class TenantColumns {
   /** Unique to this instance: columns that are read again, or by another thread, may hold something else. */
   readonly name = randomUUID()
@@ -106,6 +108,7 @@ export class TenantColumns {
   private windowNumbers = new Float64Array(0)
   private windows = 0
   private dropped = 0
+  private removed = 0
 
   constructor(weightNames: readonly (keyof Weights)[]) {
     this.weightNames = weightNames
@@ -117,9 +120,9 @@ export class TenantColumns {
     return this.ids.length * 250 + windows + this.meanings.bytes + this.postings.bytes
   }
 
-  /** Whether there are more dropped windows than are worth skipping. */
+  /** Whether there are more dropped windows or removed memories than are worth skipping. */
   get fragmented(): boolean {
-    return this.dropped > 1000 && this.dropped * 3 > this.windows
+    return tooMany(this.dropped, this.windows) || tooMany(this.removed, this.ids.length)
   }
 
   /** Returns the version of a memory's text in these columns; undefined when the memory is not in them. */
@@ -170,9 +173,12 @@ export class TenantColumns {
     return known
   }
 
+  /** If the memory comes back, it gets another row: the words of its old text stay cached for the old one. */
   remove(id: string): void {
     const row = this.byId.get(id)
     if (row === undefined) return
+    this.byId.delete(id)
+    this.removed++
     const doc = this.docs[row]!
     if (this.byDoc.get(doc) === row) this.byDoc.delete(doc) // the number may be another memory's by now
     this.audience[row] = -1
@@ -180,8 +186,7 @@ export class TenantColumns {
 
   /** Returns the row of a memory; undefined when it is not in these columns. */
   rowOf(id: string): number | undefined {
-    const row = this.byId.get(id)
-    return row === undefined || this.audience[row]! < 0 ? undefined : row
+    return this.byId.get(id)
   }
 
   /** Returns the weights of the score of the memory in a row. */
