@@ -7,7 +7,7 @@ import { holdMemory } from './get.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
 import { countChange } from './stored-bytes.ts'
-import { keepVersion } from './versions.ts'
+import { keepVersion, timeOfChange } from './versions.ts'
 
 type Changes = Static<typeof MemoryUpdate>
 
@@ -37,7 +37,7 @@ export async function changeMemory(
   const row = await holdMemory(tx, principal, id, now)
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
   if (fields.length === 0) return row
-  const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
+  const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: timeOfChange(row, now) }
   await countChange(tx, tools.quotas, row, changed, now)
   await saveMemory(tx, changed)
   await keepVersion(tx, principal.id, row, changed)

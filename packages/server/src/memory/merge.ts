@@ -8,7 +8,7 @@ import { holdHead, requireHead, requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { markDeleted, saveMemory, type MemoryHead, type MemoryRow } from './sql.ts'
 import { countChange } from './stored-bytes.ts'
-import { keepVersion } from './versions.ts'
+import { keepVersion, timeOfChange } from './versions.ts'
 
 /** Relationships that the memories of a merge may have together: more would hold up other writers. */
 const MAX_EDGES = 10_000
@@ -106,7 +106,8 @@ export async function mergeMemories(
       memory_id: unlike.id,
     })
   if (others.length === 0) return row
-  const kept: MemoryRow = { ...row, metadata: withDerived(row.metadata, merged), updated_at: now }
+  const metadata = withDerived(row.metadata, merged)
+  const kept: MemoryRow = { ...row, metadata, updated_at: timeOfChange(row, now) }
   await countChange(tx, tools.quotas, row, kept, now)
   await moveEdges(tx, row, merged)
   for (const other of others.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {

@@ -7,7 +7,7 @@ import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
-import { keepVersion } from './versions.ts'
+import { keepVersion, timeOfChange } from './versions.ts'
 
 type Promotion = Static<typeof MemoryPromote>
 
@@ -67,7 +67,7 @@ export async function promoteMemory(
   const row = await holdMemory(tx, principal, id, now)
   requireWider(row, to)
   if (compareAudience(row, to) === 'same') return row
-  const promoted = { ...row, ...to, updated_at: now }
+  const promoted = { ...row, ...to, updated_at: timeOfChange(row, now) }
   await saveMemory(tx, promoted)
   await keepVersion(tx, principal.id, row, promoted)
   await tools.index.put(tx, promoted, row)

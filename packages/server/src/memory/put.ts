@@ -10,7 +10,7 @@ import { keepNew, newMemory, type MemoryTools } from './remember.ts'
 import { isLive } from './see.ts'
 import { lockByExternalId, saveMemory, type MemoryRow } from './sql.ts'
 import { countChange } from './stored-bytes.ts'
-import { keepVersion, VERSIONED } from './versions.ts'
+import { keepVersion, timeOfChange, VERSIONED } from './versions.ts'
 
 export interface PutMemory {
   memory: MemoryRow
@@ -48,8 +48,9 @@ export async function putMemory(
   if (VERSIONED.every((name) => found[name] === row[name])) return { memory: found, outcome: 'same' }
   requireWider(found, row)
   const { id, created_at, accessed_at } = found
-  const memory: MemoryRow = { ...row, id, created_at, accessed_at }
-  await countChange(tx, tools.quotas, found, memory, memory.updated_at)
+  const now = row.updated_at
+  const memory: MemoryRow = { ...row, id, created_at, accessed_at, updated_at: timeOfChange(found, now) }
+  await countChange(tx, tools.quotas, found, memory, now)
   await saveMemory(tx, memory)
   await keepVersion(tx, principal.id, found, memory)
   await tools.index.put(tx, memory, found)

@@ -7,7 +7,7 @@ import { holdMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
 import { countChange } from './stored-bytes.ts'
-import { keepVersion, readVersions, VERSIONED } from './versions.ts'
+import { keepVersion, readVersions, timeOfChange, VERSIONED } from './versions.ts'
 
 export async function restoreMemory(
   tx: Db,
@@ -23,7 +23,7 @@ export async function restoreMemory(
   const { scope: _, team_id: __, expires_at, ...fields } = wanted.state
   const hasPassed = expires_at !== null && expires_at <= now
   const as = { ...fields, expires_at: hasPassed ? row.expires_at : expires_at }
-  const restored: MemoryRow = { ...row, ...as, updated_at: now }
+  const restored: MemoryRow = { ...row, ...as, updated_at: timeOfChange(row, now) }
   if (VERSIONED.every((name) => restored[name] === row[name])) return row
   await countChange(tx, tools.quotas, row, restored, now)
   await saveMemory(tx, restored)

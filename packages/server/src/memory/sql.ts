@@ -175,9 +175,13 @@ export function lockSeenHead(tx: Db, viewer: Viewer, id: string, now: number): P
   ])
 }
 
-/** Marks a locked memory as deleted, and leaves its texts alone. */
+/** Marks a locked memory as deleted, at a time as `timeOfChange` returns it, and leaves its texts alone. */
 export const markDeleted = (tx: Db, { tenant_id, id }: MemoryHead, now: number): Promise<number> =>
-  tx.run("update memories set status = 'deleted', updated_at = ? where tenant_id = ? and id = ?", [now, tenant_id, id])
+  tx.run(
+    `update memories set status = 'deleted', updated_at = case when updated_at < ? then ? else updated_at + 1 end
+      where tenant_id = ? and id = ?`,
+    [now, now, tenant_id, id],
+  )
 
 /** Returns the owner's memory with the external id, past its expiry or not, locked until the transaction ends. */
 export const lockByExternalId = (

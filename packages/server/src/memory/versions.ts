@@ -58,6 +58,14 @@ export function dropUpTo(rows: readonly { version: number; bytes: number }[]): n
   return past === -1 ? 0 : rows[past]!.version
 }
 
+/**
+ * Returns the time of a change that a verb makes now. Every change has a time of its own, later than the last one,
+ * because a response and its record name a change by it (`metadataAt`). Several may come in one millisecond, and the
+ * clocks of two nodes may be some apart.
+ */
+export const timeOfChange = ({ updated_at }: Pick<MemoryRow, 'updated_at'>, now: number): number =>
+  Math.max(now, updated_at + 1)
+
 /** Called by a verb that changes a memory, with the row as it was, which the verb has locked, and as it is now. */
 export async function keepVersion(tx: Db, changedBy: string, before: MemoryRow, now: MemoryRow): Promise<void> {
   const changed = VERSIONED.filter((name) => before[name] !== now[name])

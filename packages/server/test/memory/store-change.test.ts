@@ -61,16 +61,18 @@ onBothEngines((engine) => {
       expires_at: '2040-01-01T00:00:00.000Z',
       freshness_date: null,
     }
-    let expected = { ...memory, updated_at: now() }
+    let expected = memory
     for (const [name, value] of Object.entries(changes)) {
-      expected = { ...expected, [name]: value }
+      await service.clock.advance(1_000)
+      expected = { ...expected, [name]: value, updated_at: now() }
       const reply = await calls.patch(agent, memory.id, { [name]: value })
       assert.equal(reply.status, 200, reply.text)
       assert.deepEqual(reply.body, expected)
     }
     assert.deepEqual((await calls.list(agent)).memories[0], expected)
+    await service.clock.advance(1_000)
     const all = await calls.patch(agent, memory.id, { ...changes, title: 'T', metadata: {}, expires_at: null })
-    assert.deepEqual(all.body, { ...expected, title: 'T', metadata: {}, expires_at: null })
+    assert.deepEqual(all.body, { ...expected, title: 'T', metadata: {}, expires_at: null, updated_at: now() })
   })
 
   test('[MEM-15] scope, type and unknown fields are ignored; an empty body changes nothing', async () => {

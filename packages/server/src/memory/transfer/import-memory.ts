@@ -18,7 +18,7 @@ import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
 import { isLive, mayAdminister, maySee } from '../see.ts'
 import { lockByExternalId, saveMemory, type MemoryRow } from '../sql.ts'
 import { countChange } from '../stored-bytes.ts'
-import { keepVersion, VERSIONED } from '../versions.ts'
+import { keepVersion, timeOfChange, VERSIONED } from '../versions.ts'
 import { importedAs, lockMemory, noteImport } from './sql.ts'
 
 export type ImportOutcome = 'created' | 'updated' | 'skipped'
@@ -84,7 +84,7 @@ async function change(
   const place = compareAudience(found, wanted) === 'refused' ? { scope: found.scope, team_id: found.team_id } : {}
   const { tenant_id, id, agent_id, external_id, created_at, accessed_at } = found
   const fixed = { tenant_id, id, agent_id, external_id, created_at, accessed_at }
-  const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: now }
+  const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: timeOfChange(found, now) }
   if (wasLive && VERSIONED.every((name) => found[name] === memory[name])) return 'skipped'
   if (!wasLive) await takeExternalIdBack(tx, tools, found, now)
   if (!wasLive) await tools.quotas.makeRoom(tx, tenant_id, 'memories')
