@@ -1,6 +1,7 @@
 // A tool: an operation as a language model sees it. Its name and description are written for the model, its results are
 // small, and the operation that it calls decides what it may do.
 import type { Operation, ResultOf, Static, TSchema } from '@sensorium/contract'
+import { beginningOf } from '../kernel/beginning-of.ts'
 
 /** The user of the tools, and how its operations are called: in process, or over HTTP through the client. */
 export interface Caller {
@@ -47,12 +48,9 @@ export function tool<I extends TSchema>({ effect, run, ...rest }: Definition<I>)
   }
 }
 
-/** Matches the first half of a surrogate pair at the end of a text. */
-const HALF = /[\ud800-\udbff]$/
-
 /**
  * Cuts a text so that it does not flood a context window; the whole of it can be fetched by its id. Half a character at
  * the end is left out, because many clients refuse a whole response for one.
  */
 export const snippet = (text: string, most: number): string =>
-  text.length <= most ? text : `${text.slice(0, most).replace(HALF, '')}…`
+  text.length <= most ? text : `${beginningOf(text, most)}…`

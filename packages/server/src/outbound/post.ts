@@ -2,6 +2,7 @@
 // time limit.
 import http from 'node:http'
 import https from 'node:https'
+import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Exchange } from './outcome.ts'
 import { AddressRefused, type SafeAddress } from './safe-address.ts'
@@ -26,7 +27,7 @@ const MAX_ERROR = 200
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AddressRefused) return error.message
   const text = error.syscall && error.code ? error.code : error.message || error.code || 'unknown'
-  return `connection failed: ${text}`.slice(0, MAX_ERROR)
+  return beginningOf(`connection failed: ${text}`, MAX_ERROR)
 }
 
 /** One exchange under way. All have the same timeout, so they time out in the order in which they began. */

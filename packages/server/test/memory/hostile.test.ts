@@ -68,6 +68,11 @@ test('[RCL-4] a text has a bounded number of words, also if normalising makes it
     assert.ok(words <= most, `${words} words of ${character}`)
     assert.ok(wordsOf(character.repeat(4_000)).length <= 8_192, 'in a text that is too short to be analysed ahead')
   }
+  const longest = (text: string): number => Math.max(...wordsOf(text).map(([first]) => first!.length))
+  assert.deepEqual(
+    [longest('x'.repeat(99)), longest('ก' + '\u0e31'.repeat(99)), longest(`x${'\u{10330}'.repeat(99)}`)],
+    [64, 64, 63],
+  )
   const firsts = (words: readonly (readonly string[])[]) => words.map(([first]) => first)
   assert.ok(firsts(wordsOf('\ufdfa'.repeat(400) + ' zebra')).includes('zebra'))
   assert.ok(firsts(wordsOf('½ '.repeat(8_000) + 'zebra')).includes('zebra'), 'as long as it grows to twice its length')
@@ -145,6 +150,28 @@ onBothEngines((engine) => {
     ])
       assert.ok(text.includes(`"metadata":${metadata}`), text)
     await calls.forget(agent, made.body.id)
+  })
+
+  test('[RCL-4] [SRCH-14] a memory is stored and found whatever is left of its long words', async () => {
+    const owner = await tenant.agent()
+    const long = 'a'.repeat(63)
+    // Digits in no order, which the store cannot compress.
+    let seed = 1
+    const digit = (): string => String.fromCodePoint(0xe50 + ((seed = (seed * 48_271) % 2_147_483_647) % 10))
+    const digits = Array.from({ length: 9_000 }, digit)
+    const contents = {
+      // Cut after 64 units, both would end in half a character, which the store cannot tell from another half.
+      halves: `${long}\u{10330} ${long}\u{12000}`,
+      // One segment of a script without spaces: longer than an index can hold.
+      segment: `ก${digits.join('')}`,
+    }
+    for (const [title, content] of Object.entries(contents)) {
+      const { id } = await calls.make(owner, { title, content })
+      const [found] = await calls.search(owner, content.slice(0, 200), { explain: true })
+      assert.equal(found?.memory.id, id, title)
+      assert.ok(found.signals!.lexical > 0.4, title)
+      await calls.forget(owner, id)
+    }
   })
 
   test('[RCL-2] large lists, searches and traversals are written row by row, as they are read', async () => {
