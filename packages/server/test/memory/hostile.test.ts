@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import v8 from 'node:v8'
+import vm from 'node:vm'
 import fc from 'fast-check'
 import { operations, type Memory } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
@@ -80,6 +82,21 @@ test('[RCL-4] a text has a bounded number of words, also if normalising makes it
   assert.ok(!firsts(askedWords('\ufdfa'.repeat(4_000) + ' zebra').words).includes('zebra'))
   // A text that would end in the middle of a surrogate pair ends before it.
   assert.deepEqual([beginningOf('ab🙂c', 3), beginningOf('ab🙂c', 4), beginningOf('🙂', 2)], ['ab', 'ab🙂', '🙂'])
+})
+
+test('[RCL-57] the cached forms of a word do not keep its text in memory', () => {
+  v8.setFlagsFromString('--expose-gc')
+  const collect = vm.runInNewContext('gc') as () => void
+  const heap = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const filler = 'the committee met behind the library and '.repeat(790)
+  const words = Array.from({ length: 400 }, (_, i) => `uncommonlongword${i}`)
+  const before = heap()
+  for (const word of words) wordsOf(`${filler}${word} ${word}é`)
+  const grown = heap() - before
+  assert.ok(grown < 4_000_000, `${grown} bytes stay of 13 MB`)
 })
 
 test('[LOAD-3] an analysis serves title and content alike, and a transaction that is run again', async () => {

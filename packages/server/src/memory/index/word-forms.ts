@@ -56,13 +56,22 @@ function findForms(word: string, languages: readonly Language[]): readonly strin
 const known = new Map<string, readonly string[]>()
 const MAX_KNOWN = 50_000
 
+const keyOf = (word: string, languages: readonly Language[]): string =>
+  `${languages.length === 1 ? languages[0]! : languages.length} ${word}`
+
+/**
+ * Returns a word by itself. A word that was found in a text is a slice of it, and a cached slice would keep the whole
+ * text in memory: up to 128 KB for each word. V8 makes no slices of fewer than 13 characters.
+ */
+const copyOf = (word: string): string => (word.length < 13 ? word : Buffer.from(word, 'utf16le').toString('utf16le'))
+
 /** Returns the forms of a word that is in lower case; its English stem is the first. */
 export function formsOf(word: string, languages: readonly Language[]): readonly string[] {
-  const key = `${languages.length === 1 ? languages[0]! : languages.length} ${word}`
-  let forms = known.get(key)
+  let forms = known.get(keyOf(word, languages))
   if (forms === undefined) {
     if (known.size >= MAX_KNOWN) known.clear()
-    known.set(key, (forms = findForms(word, languages)))
+    const own = copyOf(word)
+    known.set(keyOf(own, languages), (forms = findForms(own, languages)))
   }
   return forms
 }
