@@ -42,7 +42,14 @@ export const isUriReference = (text: string): boolean =>
 export function isHttpUrl(text: string): boolean {
   if (!isUri(text)) return false
   const url = URL.parse(text)
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== ''
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') return false
+  try {
+    // User and password are sent decoded: with `%ff`, which is no UTF-8, no request could be made.
+    decodeURIComponent(`${url.username}:${url.password}`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 export const isFilledText = (text: string): boolean => !text.includes('\0') && text.trim() !== ''

@@ -11,6 +11,11 @@ export const RESPONSE_WITHIN_MS = 15_000
 /** The status decides. Only this much of the body is read, for this long, to keep the connection for the next push. */
 const MAX_DRAINED = 65_536
 const DRAIN_MS = 1_000
+/**
+ * Interim responses (1xx) before the real one. Without a limit, 32 requests to an endpoint that sent nothing else held
+ * up the event loop for 5 s.
+ */
+const MAX_INTERIM = 10
 
 export interface Post {
   (url: string, headers: Record<string, string>, body: string): Promise<Exchange>
@@ -25,7 +30,7 @@ const MAX_ERROR = 200
 
 // Shows the code of a system call and not its message, which names the address.
 function describe(error: NodeJS.ErrnoException): string {
-  if (error instanceof AddressRefused) return error.message
+  if (error instanceof AddressRefused || error instanceof ExchangeAborted) return error.message
   const text = error.syscall && error.code ? error.code : error.message || error.code || 'unknown'
   return beginningOf(`connection failed: ${text}`, MAX_ERROR)
 }
@@ -66,15 +71,30 @@ function sendOnce(
     })
     exchange.request = request
     if (exchange.cutBy) request.destroy(exchange.cutBy)
+    // Once there is a status, it decides: whatever happens to the connection afterwards, the endpoint has responded.
+    let received: Exchange | null = null
+    const receive = ({ statusCode, headers }: http.IncomingMessage): void => {
+      received = { status: statusCode ?? 0, retryAfter: headers['retry-after'] }
+    }
     request.on('error', (error: NodeJS.ErrnoException) => {
       // The endpoint closed a kept connection at the moment it was reused, which is nobody's failure.
       const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-      resolve(stale ? 'stale' : { error: error instanceof ExchangeAborted ? error.message : describe(error) })
+      resolve(received ?? (stale ? 'stale' : { error: describe(error) }))
+    })
+    let interim = 0
+    request.on('information', () => {
+      if (++interim === MAX_INTERIM + 1) request.destroy(new ExchangeAborted('too many 1xx responses'))
+    })
+    request.on('upgrade', (response, socket) => {
+      receive(response)
+      socket.destroy()
     })
     request.on('response', (response) => {
-      const result = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
-      drain(response, () => resolve(result))
+      receive(response)
+      drain(response, () => resolve(received!))
     })
+    // Comes last in every exchange, and also where Node.js reports neither an error nor the end of a response.
+    request.on('close', () => resolve(received ?? { error: 'connection failed: closed without a response' }))
     request.end(body)
   })
 }
@@ -129,21 +149,20 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     const url = URL.parse(endpoint)
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
       return { error: 'the endpoint is not an http or https URL' }
-    try {
-      checkLiteral(url.hostname)
-    } catch (error) {
-      return { error: (error as Error).message }
-    }
     const exchange: Live = { until: clock.elapsed() + RESPONSE_WITHIN_MS, request: null, cutBy: null }
     live.add(exchange)
     void watch()
     const body = Buffer.from(text)
     try {
+      checkLiteral(url.hostname)
       for (let tries = 0; ; tries++) {
         const result = await sendOnce(url, headers, body, exchange, agents, lookup)
         if (result !== 'stale') return result
         if (tries === 2) return { error: 'connection failed: closed by the endpoint' }
       }
+    } catch (error) {
+      // Node.js throws for a request that it cannot begin, for example if the user in the URL cannot be decoded.
+      return { error: describe(error as Error) }
     } finally {
       live.delete(exchange)
     }
@@ -161,5 +180,5 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
 const hasNoBody = ({ statusCode, headers }: http.IncomingMessage): boolean =>
   statusCode === 204 || headers['content-length'] === '0'
 
-/** The response took too long, or the node is shutting down. */
+/** The endpoint misbehaved or took too long, or the node is shutting down. */
 class ExchangeAborted extends Error {}

@@ -28,7 +28,7 @@ import { makeKnownEndpoints } from './known-endpoints.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Post } from './post.ts'
 import type { Target } from './push-secret.ts'
-import { makeSettlePush } from './settle-push.ts'
+import { makeSettlePush, type Pushed } from './settle-push.ts'
 import { signedHeaders } from './signature.ts'
 import type { Grant } from './slots.ts'
 
@@ -101,29 +101,34 @@ export function makePush(tools: PushTools): Push {
     const { endpoint } = grant
     const { mailbox } = endpoint
     bytes += delivery.json.length
-    const started = performance.now()
-    const headers = signedHeaders(
-      delivery.id,
-      Math.floor(clock.now() / 1000),
-      delivery.json,
-      keysOf(endpoint, target.secrets),
-    )
-    const exchange = await post(target.endpoint, headers, delivery.json)
-    const ms = performance.now() - started
-    const interrupted = cutting && 'error' in exchange
-    const outcome = interrupted ? { kind: 'interrupted' as const } : outcomeOf(exchange, clock.now())
-    const settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
-    // For an endpoint that is gone, nothing more is claimed until that is stored.
-    if (outcome.kind === 'gone') await settling
-    bytes -= delivery.json.length
-    endpoint.underWay--
-    claims.release(grant)
-    if (outcome.kind !== 'interrupted') {
-      applyOutcome(endpoint, exchange, outcome, ms, clock.now())
-      observe(outcome.kind, ms / 1000)
+    let outcome: Pushed['outcome']
+    let settling: Promise<number | null>
+    try {
+      const started = performance.now()
+      const headers = signedHeaders(
+        delivery.id,
+        Math.floor(clock.now() / 1000),
+        delivery.json,
+        keysOf(endpoint, target.secrets),
+      )
+      const exchange = await post(target.endpoint, headers, delivery.json)
+      const ms = performance.now() - started
+      outcome = cutting && 'error' in exchange ? { kind: 'interrupted' } : outcomeOf(exchange, clock.now())
+      settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
+      // For an endpoint that is gone, nothing more is claimed until that is stored.
+      if (outcome.kind === 'gone') await settling
+      if (outcome.kind !== 'interrupted') {
+        applyOutcome(endpoint, exchange, outcome, ms, clock.now())
+        observe(outcome.kind, ms / 1000)
+      }
+    } finally {
+      // Whatever happened: a slot or memory that never comes back would be missing to every tenant.
+      bytes -= delivery.json.length
+      endpoint.underWay--
+      claims.release(grant)
+      claims.want(endpoint)
+      claims.schedule()
     }
-    claims.want(endpoint)
-    claims.schedule()
     const dueAt = await settling
     if (outcome.kind === 'gone') wakeups.wake([mailbox.recipientId])
     if (dueAt !== null) alarm.wakeAt(endpoint, dueAt)

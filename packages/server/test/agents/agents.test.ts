@@ -244,7 +244,13 @@ onBothEngines((engine) => {
       delivery_endpoint: 'https://ignored.example',
     })
     assert.equal('delivery_endpoint' in made, false)
-    const fine = ['https://a.example', 'http://127.0.0.1:9000/in', 'https://[::1]/x', 'https://a.example/%C3%A4?q=1#f']
+    const fine = [
+      'https://a.example',
+      'http://127.0.0.1:9000/in',
+      'https://[::1]/x',
+      'https://a.example/%C3%A4?q=1#f',
+      'https://us%C3%A4r:p%40ss@a.example',
+    ]
     for (const delivery_endpoint of [...fine, `https://a.example/${'x'.repeat(2030)}`]) {
       assert.equal((await update(made.id, { delivery_endpoint })).body.delivery_endpoint, delivery_endpoint)
       assert.equal((await get(made.id)).body.delivery_endpoint, delivery_endpoint)
@@ -260,6 +266,9 @@ onBothEngines((engine) => {
       'https://a.example/\n',
       'https://a.example/<x>',
       'https://a.example/%zz',
+      'https://%ff@a.example',
+      'https://user:%ff@a.example',
+      'https://%C3:%A4@a.example',
       'ftp://a.example',
       'javascript:alert(1)',
       `https://a.example/${'x'.repeat(2048)}`,
