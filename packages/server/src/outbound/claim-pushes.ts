@@ -16,8 +16,6 @@ export interface ClaimPushesTools {
   /** How many transactions gain from running concurrently. */
   writers: number
   stopping: AbortSignal
-  /** Whether there is memory for more request bodies. */
-  hasRoom(): boolean
   wakeAt(endpoint: Endpoint, at: number): void
   /** Makes a shutdown wait for this work. */
   track(work: Promise<void>): void
@@ -30,14 +28,16 @@ export interface ClaimPushesTools {
 export interface ClaimPushes {
   /** Puts an endpoint in line for slots, if it has something due and may be tried now. */
   want(endpoint: Endpoint): void
-  /** Releases the slot of a push that is over. */
-  release(grant: Grant<Endpoint>): void
+  /** Releases the slot and the memory of a push that is over. */
+  release(grant: Grant<Endpoint>, delivery: LeasedDelivery): void
   /** Claims as much as there are slots and memory for. */
   schedule(): void
   slotsHeld(): number
 }
 
 const MAX_SLOTS = 4_096
+/** Bytes of bodies under way; a delivery may have a megabyte. */
+const MAX_BYTES = 128_000_000
 /** The lease of a push: the time a request may take, and as long again to store its outcome. */
 const LEASE_MS = 2 * RESPONSE_WITHIN_MS
 const MAX_GROUP_SLOTS = 128
@@ -55,7 +55,7 @@ const MAX_GROUP_ENDPOINTS = 32
 export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   const { claim, secrets, clock, log, writers, stopping } = tools
   const openSecret = makeOpenSecret(secrets)
-  const slots = makeSlots<Endpoint>(MAX_SLOTS)
+  const slots = makeSlots<Endpoint>(MAX_SLOTS, MAX_BYTES)
   const lanes = lanesFor(writers)
   const maxEndpoints = Math.ceil(MAX_GROUP_ENDPOINTS / writers)
   let scheduled = false
@@ -76,7 +76,7 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
     setImmediate(() => {
       scheduled = false
       for (const reputation of REPUTATIONS) {
-        while (lanes[reputation] > 0 && tools.hasRoom() && !stopping.aborted) {
+        while (lanes[reputation] > 0 && !stopping.aborted) {
           const group = nextGroup(reputation)
           if (group.length === 0) break
           tools.track(runLane(reputation, group))
@@ -122,7 +122,8 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   function begin(grant: Grant<Endpoint>, target: Target | null, deliveries: readonly LeasedDelivery[]): void {
     const { endpoint } = grant
     endpoint.claiming = false
-    slots.release(grant, grant.count - deliveries.length)
+    const bytes = deliveries.reduce((total, { json }) => total + json.length, 0)
+    slots.release(grant, grant.count - deliveries.length, grant.bytes - bytes)
     if (target === null) return tools.forget(endpoint)
     endpoint.underWay += deliveries.length
     if (deliveries.length === grant.count) endpoint.due = true
@@ -132,9 +133,14 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
 
   function giveUp(grant: Grant<Endpoint>): void {
     grant.endpoint.claiming = false
-    slots.release(grant, grant.count)
+    slots.release(grant, grant.count, grant.bytes)
     want(grant.endpoint)
   }
 
-  return { want, schedule, release: (grant) => slots.release(grant, 1), slotsHeld: slots.held }
+  return {
+    want,
+    schedule,
+    release: (grant, { json }) => slots.release(grant, 1, json.length),
+    slotsHeld: slots.held,
+  }
 }

@@ -58,8 +58,6 @@ export interface Push {
   close(): Promise<void>
 }
 
-/** Bytes of bodies under way; a delivery may have a megabyte. */
-const MAX_BYTES = 128_000_000
 const GRACE_MS = 5_000
 
 export function makePush(tools: PushTools): Push {
@@ -68,7 +66,6 @@ export function makePush(tools: PushTools): Push {
   const settle = makeSettlePush(tools, stopping.signal)
   const running = new Set<Promise<void>>()
   let cutting = false
-  let bytes = 0
 
   function markDue(endpoint: Endpoint): void {
     endpoint.due = true
@@ -84,7 +81,6 @@ export function makePush(tools: PushTools): Push {
     log,
     writers: store.writers,
     stopping: stopping.signal,
-    hasRoom: () => bytes < MAX_BYTES,
     wakeAt: alarm.wakeAt,
     track,
     send(grant, target, deliveries) {
@@ -100,7 +96,6 @@ export function makePush(tools: PushTools): Push {
   async function send(grant: Grant<Endpoint>, target: Target, delivery: LeasedDelivery): Promise<void> {
     const { endpoint } = grant
     const { mailbox } = endpoint
-    bytes += delivery.json.length
     let outcome: Pushed['outcome']
     let settling: Promise<number | null>
     try {
@@ -123,9 +118,8 @@ export function makePush(tools: PushTools): Push {
       }
     } finally {
       // Whatever happened: a slot or memory that never comes back would be missing to every tenant.
-      bytes -= delivery.json.length
       endpoint.underWay--
-      claims.release(grant)
+      claims.release(grant, delivery)
       claims.want(endpoint)
       claims.schedule()
     }

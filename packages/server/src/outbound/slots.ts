@@ -1,10 +1,12 @@
-// Which endpoint may be pushed to next. A push holds a slot for as long as the endpoint takes, up to 15 s, so a dead
-// endpoint could take slots from others. Three rules prevent that:
+// Which endpoint may be pushed to next. A push holds a slot and the memory of its body for as long as the endpoint
+// takes, up to 15 s, so a dead endpoint could take both from others. Four rules prevent that:
 //
 // 1. Endpoints have a reputation. One that answers is proven; one never tried is new; one whose last push failed is
 //    suspect. New ones together get at most half of the slots, suspects a quarter: proven ones always have room.
 // 2. A tenant gets at most half of the slots, with the same shares inside it.
-// 3. Tenants take turns, and inside a tenant its endpoints take turns.
+// 3. Memory has the same shares. How long a body is shows only once it is claimed, so until then each slot reserves a
+//    megabyte: without that, a single claim of 128 long events took as much as all tenants share.
+// 4. Tenants take turns, and inside a tenant its endpoints take turns.
 
 export const REPUTATIONS = ['proven', 'new', 'suspect'] as const
 export type Reputation = (typeof REPUTATIONS)[number]
@@ -12,11 +14,29 @@ export type Reputation = (typeof REPUTATIONS)[number]
 const SHARE: Record<Reputation, number> = { proven: 1, new: 1 / 2, suspect: 1 / 4 }
 const TENANT_SHARE = 1 / 2
 
-type Held = Record<Reputation, number>
+/** What a slot reserves until its body is known: the size that an event may have by default. */
+const RESERVED_BYTES = 1_000_000
 
-const sum = (held: Held): number => held.proven + held.new + held.suspect
+type ByReputation = Record<Reputation, number>
 
-const roomIn = (held: Held, reputation: Reputation, total: number): number =>
+interface Held {
+  slots: ByReputation
+  bytes: ByReputation
+}
+
+const nothingHeld = (): Held => ({
+  slots: { proven: 0, new: 0, suspect: 0 },
+  bytes: { proven: 0, new: 0, suspect: 0 },
+})
+
+function add(held: Held, reputation: Reputation, slots: number, bytes: number): void {
+  held.slots[reputation] += slots
+  held.bytes[reputation] += bytes
+}
+
+const sum = (held: ByReputation): number => held.proven + held.new + held.suspect
+
+const roomIn = (held: ByReputation, reputation: Reputation, total: number): number =>
   Math.min(total - sum(held), total * SHARE[reputation] - held[reputation])
 
 export interface Slots<E> {
@@ -26,7 +46,11 @@ export interface Slots<E> {
    * Takes the next endpoint of that reputation, and up to as many slots as it wants; undefined if none can have one.
    */
   grant(reputation: Reputation, wanted: (endpoint: E) => number): Grant<E> | undefined
-  release(grant: Grant<E>, count: number): void
+  /**
+   * Gives back slots and bytes of a grant. Negative bytes are taken in addition: a body may be longer than what was
+   * reserved for it.
+   */
+  release(grant: Grant<E>, count: number, bytes: number): void
   held(): number
 }
 
@@ -35,24 +59,31 @@ export interface Grant<E> {
   tenant: string
   reputation: Reputation
   count: number
+  /** What is reserved for the bodies. */
+  bytes: number
 }
 
-export function makeSlots<E>(total: number): Slots<E> {
-  const everywhere: Held = { proven: 0, new: 0, suspect: 0 }
+export function makeSlots<E>(maxSlots: number, maxBytes: number): Slots<E> {
+  const everywhere = nothingHeld()
   const tenants = new Map<string, Held>()
   const lines: Record<Reputation, Map<string, Set<E>>> = { proven: new Map(), new: new Map(), suspect: new Map() }
 
-  const room = (tenant: string, reputation: Reputation): number => {
-    const held = tenants.get(tenant)
-    const here = held ? roomIn(held, reputation, total * TENANT_SHARE) : total * TENANT_SHARE * SHARE[reputation]
-    return Math.floor(Math.min(here, roomIn(everywhere, reputation, total)))
-  }
+  /** For how many more pushes there are slots and memory in a share of both. */
+  const roomFor = ({ slots, bytes }: Held, reputation: Reputation, share: number): number =>
+    Math.floor(
+      Math.min(
+        roomIn(slots, reputation, maxSlots * share),
+        roomIn(bytes, reputation, maxBytes * share) / RESERVED_BYTES,
+      ),
+    )
 
   function grant(reputation: Reputation, wanted: (endpoint: E) => number): Grant<E> | undefined {
     const line = lines[reputation]
-    if (roomIn(everywhere, reputation, total) < 1) return undefined
+    const freeEverywhere = roomFor(everywhere, reputation, 1)
+    if (freeEverywhere < 1) return undefined
     for (const [tenant, endpoints] of line) {
-      const free = room(tenant, reputation)
+      const held = tenants.get(tenant) ?? nothingHeld()
+      const free = Math.min(freeEverywhere, roomFor(held, reputation, TENANT_SHARE))
       if (free < 1) continue
       for (const endpoint of endpoints) {
         endpoints.delete(endpoint)
@@ -61,11 +92,11 @@ export function makeSlots<E>(total: number): Slots<E> {
         // A tenant that had a turn goes to the end: a Map keeps the order of insertion.
         line.delete(tenant)
         if (endpoints.size > 0) line.set(tenant, endpoints)
-        everywhere[reputation] += count
-        const held = tenants.get(tenant) ?? { proven: 0, new: 0, suspect: 0 }
-        held[reputation] += count
+        const bytes = count * RESERVED_BYTES
         tenants.set(tenant, held)
-        return { endpoint, tenant, reputation, count }
+        add(held, reputation, count, bytes)
+        add(everywhere, reputation, count, bytes)
+        return { endpoint, tenant, reputation, count, bytes }
       }
       line.delete(tenant)
     }
@@ -80,13 +111,12 @@ export function makeSlots<E>(total: number): Slots<E> {
       else line.set(tenant, new Set([endpoint]))
     },
     grant,
-    release({ tenant, reputation }, count) {
-      everywhere[reputation] -= count
-      const held = tenants.get(tenant)
-      if (!held) return
-      held[reputation] -= count
-      if (sum(held) === 0) tenants.delete(tenant)
+    release({ tenant, reputation }, count, bytes) {
+      const held = tenants.get(tenant)!
+      add(held, reputation, -count, -bytes)
+      add(everywhere, reputation, -count, -bytes)
+      if (sum(held.slots) === 0) tenants.delete(tenant)
     },
-    held: () => sum(everywhere),
+    held: () => sum(everywhere.slots),
   }
 }

@@ -29,6 +29,34 @@ onBothEngines((engine) => {
     assert.equal(hanging.all.length, 50, 'an endpoint that never answered has one request at a time')
   })
 
+  test('[FAIR-4] [FAIR-2] large deliveries to endpoints that hang leave memory for others', async (t) => {
+    const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on' })
+    t.after(() => service.stop())
+    const calls = outboundCalls(service)
+    const tenant = await service.tenant()
+    const elsewhere = await service.tenant()
+    const hanging = await startReceiver()
+    t.after(() => hanging.stop())
+    let respond = (_status: number): void => {}
+    const responded = new Promise<number>((resolve) => (respond = resolve))
+    hanging.answer = () => responded
+    const good = await startReceiver()
+    t.after(() => good.stop())
+    const stuck = await Promise.all(Array.from({ length: 36 }, () => calls.pushed(tenant, hanging.url, 'stuck')))
+    await calls.publish(stuck[0]!, 'stuck', 'x'.repeat(990_000))
+    // New endpoints of a tenant share 32 MB.
+    await until(() => hanging.all.length >= 32, 'as many requests as there is memory for')
+    for (const home of [tenant, elsewhere]) {
+      const agent = await calls.pushed(home, good.url, 'good')
+      for (let i = 0; i < 3; i++) await calls.publish(agent, 'good', 'x'.repeat(990_000))
+      // A new endpoint of the same tenant waits; one of another tenant does not.
+      if (home === elsewhere) await calls.state(agent, 'acknowledged')
+    }
+    assert.equal(hanging.all.length, 32)
+    respond(204)
+    await until(() => hanging.all.length === 36 && good.all.length === 6, 'the others, with the memory that came back')
+  })
+
   test('[PUSH-10] a lease outlasts the request even when the visibility timeout is shorter', async (t) => {
     const service = await startService(engine, { PUSH_ALLOW_PRIVATE: 'on', VISIBILITY_TIMEOUT_S: '1' })
     t.after(() => service.stop())

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { afterFailedPush } from '../../src/delivery/rules.ts'
 import { allowance, closed, failed, OPENS_AFTER, stateOf, succeeded, type Breaker } from '../../src/outbound/breaker.ts'
 import { outcomeOf, retryAfterMs } from '../../src/outbound/outcome.ts'
-import { makeSlots, REPUTATIONS } from '../../src/outbound/slots.ts'
+import { makeSlots, REPUTATIONS, type Reputation } from '../../src/outbound/slots.ts'
 import { deliveryEvent } from '../../src/outbound/stream.ts'
 import { parseEvent } from './tools.ts'
 
@@ -81,8 +81,11 @@ test('[POL-8] the breaker opens, lets one delivery through a minute, and closes'
   assert.deepEqual(succeeded(), closed)
 })
 
+const MB = 1_000_000
+const PLENTY = 1_000_000 * MB
+
 test('slots: tenants and endpoints take turns, suspect and new endpoints leave room, a tenant has at most half', () => {
-  const slots = makeSlots<string>(16)
+  const slots = makeSlots<string>(16, PLENTY)
   const all = (wanted = 1): string[] => {
     const granted: string[] = []
     for (const reputation of REPUTATIONS) {
@@ -103,8 +106,33 @@ test('slots: tenants and endpoints take turns, suspect and new endpoints leave r
   assert.equal(slots.held(), 11)
   slots.line('a', 'proven', 'p')
   assert.deepEqual(all(), [])
-  slots.release({ endpoint: 's0', tenant: 'a', reputation: 'suspect', count: 1 }, 1)
+  slots.release({ endpoint: 's0', tenant: 'a', reputation: 'suspect', count: 1, bytes: MB }, 1, MB)
   assert.deepEqual(all().length, 1)
+})
+
+test('[FAIR-4] slots: memory has the same shares, reserved until the bodies are known', () => {
+  const slots = makeSlots<string>(4_096, 16 * MB)
+  const next = (reputation: Reputation, tenant: string) => {
+    slots.line(tenant, reputation, tenant)
+    return slots.grant(reputation, () => 100)
+  }
+  // A tenant has half of everything: a quarter of it for suspects, half for new endpoints, the rest for proven ones.
+  const suspect = next('suspect', 'a')!
+  assert.deepEqual([suspect.count, suspect.bytes], [2, 2 * MB])
+  assert.equal(next('suspect', 'a'), undefined)
+  const fresh = next('new', 'a')!
+  assert.equal(fresh.count, 4)
+  // Short bodies make room again. A long one takes more than was reserved for it.
+  slots.release(suspect, 0, suspect.bytes - 200)
+  assert.equal(next('suspect', 'a')!.count, 1)
+  slots.release(fresh, 3, fresh.bytes - 3 * MB)
+  assert.equal(next('new', 'a')!.count, 1)
+  // Two tenants, half each, fill the memory; a third waits for one of them.
+  assert.deepEqual([next('proven', 'b')!.count, next('proven', 'a')!.count], [8, 2])
+  assert.equal(next('proven', 'a'), undefined)
+  assert.equal(next('proven', 'c'), undefined)
+  slots.release(fresh, 1, 3 * MB)
+  assert.equal(slots.grant('proven', () => 100)!.count, 3)
 })
 
 test('[SSE-1] a delivery is one event whatever white space its JSON has', () => {
