@@ -3,7 +3,7 @@ import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import { blockedUntil, reputationOf, wantedBy, type Endpoint } from './endpoint.ts'
+import { blockedUntil, noteUrl, reputationOf, wantedBy, type Endpoint } from './endpoint.ts'
 import { RESPONSE_WITHIN_MS } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSlots, REPUTATIONS, type Grant, type Reputation } from './slots.ts'
@@ -125,7 +125,8 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
     const bytes = deliveries.reduce((total, { json }) => total + json.length, 0)
     slots.release(grant, grant.count - deliveries.length, grant.bytes - bytes)
     if (target === null) return tools.forget(endpoint)
-    endpoint.underWay += deliveries.length
+    noteUrl(endpoint, target.endpoint)
+    endpoint.history.underWay += deliveries.length
     if (deliveries.length === grant.count) endpoint.due = true
     tools.send(grant, target, deliveries)
     want(endpoint)

@@ -18,17 +18,26 @@ export interface Endpoint {
   /** Something may be ready in the mailbox. */
   due: boolean
   claiming: boolean
+  /** When the alarm marks the endpoint as due. */
+  wakeAt: number
+  keys: { secrets: string; keys: KeyObject[] }
+  history: History
+}
+
+/**
+ * How a URL has been responding. Another URL begins with a new history; a push that is still under way to the URL
+ * before updates the old one, which nobody reads any more.
+ */
+export interface History {
+  url: string
   underWay: number
   window: number
   breaker: Breaker
   heldUntil: number
-  /** When the alarm marks the endpoint as due. */
-  wakeAt: number
   succeededAt: number | null
   lastStatus: number | null
   lastError: string | null
   latencyMs: number | null
-  keys: { secrets: string; keys: KeyObject[] }
 }
 
 export interface PushHealth {
@@ -40,27 +49,37 @@ export interface PushHealth {
   latency_ms: number | null
 }
 
-export const newEndpoint = (mailbox: Mailbox): Endpoint => ({
+export const newEndpoint = (mailbox: Mailbox, url: string): Endpoint => ({
   mailbox,
   due: false,
   claiming: false,
+  wakeAt: Infinity,
+  keys: { secrets: '', keys: [] },
+  history: newHistory(url),
+})
+
+const newHistory = (url: string): History => ({
+  url,
   underWay: 0,
   window: 1,
   breaker: closed,
   heldUntil: 0,
-  wakeAt: Infinity,
   succeededAt: null,
   lastStatus: null,
   lastError: null,
   latencyMs: null,
-  keys: { secrets: '', keys: [] },
 })
 
-export const reputationOf = ({ breaker, succeededAt, lastError }: Endpoint): Reputation =>
+/** Notes where the agent is pushed to. What a URL before did, or asked for, says nothing about this one. */
+export function noteUrl(endpoint: Endpoint, url: string): void {
+  if (endpoint.history.url !== url) endpoint.history = newHistory(url)
+}
+
+export const reputationOf = ({ history: { breaker, succeededAt, lastError } }: Endpoint): Reputation =>
   breaker.failures > 0 || lastError !== null ? 'suspect' : succeededAt === null ? 'new' : 'proven'
 
 /** Returns the time before which nothing may be tried; 0 if it may be tried now. */
-export const blockedUntil = ({ heldUntil, breaker }: Endpoint, now: number): number => {
+export const blockedUntil = ({ history: { heldUntil, breaker } }: Endpoint, now: number): number => {
   const from = Math.max(heldUntil, breaker.pausedUntil ?? 0)
   return from > now ? from : 0
 }
@@ -71,37 +90,38 @@ export const blockedUntil = ({ heldUntil, breaker }: Endpoint, now: number): num
  */
 export function wantedBy(endpoint: Endpoint, now: number): number {
   if (!endpoint.due || endpoint.claiming || blockedUntil(endpoint, now) > 0) return 0
-  const free = allowance(endpoint.breaker, now, endpoint.window) - endpoint.underWay
-  return free * 4 < endpoint.window && endpoint.underWay > 0 ? 0 : free
+  const { breaker, window, underWay } = endpoint.history
+  const free = allowance(breaker, now, window) - underWay
+  return free * 4 < window && underWay > 0 ? 0 : free
 }
 
-/** Updates the endpoint with the outcome of a push. */
+/** Updates the history with the outcome of a push. */
 export function applyOutcome(
-  endpoint: Endpoint,
+  history: History,
   exchange: Exchange,
   outcome: PushOutcome,
   ms: number,
   now: number,
 ): void {
-  endpoint.lastStatus = 'status' in exchange ? exchange.status : null
+  history.lastStatus = 'status' in exchange ? exchange.status : null
   // A rough mean over the last ten or so, beginning with the first value.
-  if ('status' in exchange) endpoint.latencyMs = endpoint.latencyMs === null ? ms : endpoint.latencyMs * 0.9 + ms * 0.1
+  if ('status' in exchange) history.latencyMs = history.latencyMs === null ? ms : history.latencyMs * 0.9 + ms * 0.1
   if (outcome.kind === 'acknowledged') {
-    endpoint.breaker = succeeded()
-    endpoint.succeededAt = now
-    endpoint.lastError = null
-    endpoint.window = Math.min(MAX_WINDOW, endpoint.window + 1)
+    history.breaker = succeeded()
+    history.succeededAt = now
+    history.lastError = null
+    history.window = Math.min(MAX_WINDOW, history.window + 1)
     return
   }
-  endpoint.lastError = outcome.error
+  history.lastError = outcome.error
   if (outcome.kind === 'later') {
     // The endpoint responds, and says when to come back: that is no failure, but no reason to hurry either.
-    endpoint.window = Math.max(1, endpoint.window >> 1)
-    endpoint.heldUntil = Math.max(endpoint.heldUntil, now + Math.min(outcome.retryAfterMs, LONGEST_HOLD_MS))
+    history.window = Math.max(1, history.window >> 1)
+    history.heldUntil = Math.max(history.heldUntil, now + Math.min(outcome.retryAfterMs, LONGEST_HOLD_MS))
     return
   }
-  endpoint.window = 1
-  endpoint.breaker = failed(endpoint.breaker, now)
+  history.window = 1
+  history.breaker = failed(history.breaker, now)
 }
 
 /** Returns the keys of these secrets, cached: deriving them again for every push would be wasted work. */
@@ -111,11 +131,14 @@ export function keysOf(endpoint: Endpoint, secrets: readonly string[]): KeyObjec
   return endpoint.keys.keys
 }
 
-export const healthOf = (endpoint: Endpoint | undefined, now: number): PushHealth => ({
-  state: stateOf(endpoint?.breaker ?? closed, now),
-  consecutive_failures: endpoint?.breaker.failures ?? 0,
-  last_status: endpoint?.lastStatus ?? null,
-  last_error: endpoint?.lastError ?? null,
-  last_success_at: isoOrNull(endpoint?.succeededAt ?? null),
-  latency_ms: endpoint?.latencyMs == null ? null : Math.round(endpoint.latencyMs * 10) / 10,
-})
+export function healthOf(endpoint: Endpoint | undefined, now: number): PushHealth {
+  const { breaker, lastStatus, lastError, succeededAt, latencyMs } = endpoint?.history ?? newHistory('')
+  return {
+    state: stateOf(breaker, now),
+    consecutive_failures: breaker.failures,
+    last_status: lastStatus,
+    last_error: lastError,
+    last_success_at: isoOrNull(succeededAt),
+    latency_ms: latencyMs === null ? null : Math.round(latencyMs * 10) / 10,
+  }
+}

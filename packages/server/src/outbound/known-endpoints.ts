@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Announcements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
-import { newEndpoint, type Endpoint } from './endpoint.ts'
+import { newEndpoint, noteUrl, type Endpoint } from './endpoint.ts'
 import { pagePushed, pushedAmong, type PushedAgent } from './sql.ts'
 
 export interface KnownEndpointsTools {
@@ -37,19 +37,25 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   const endpoints = new Map<string, Endpoint>()
   /** Recipients that were not pushed to when a wake-up came. The scan finds those that have become so. */
   const notPushed = new Set<string>()
-  let unknown = new Set<string>()
+  let toAsk = new Set<string>()
   let changes = 0
   let scannedUpTo = ''
 
-  function endpointOf({ tenant_id, id }: PushedAgent): Endpoint {
+  function endpointOf({ tenant_id, id, delivery_endpoint: url }: PushedAgent): Endpoint {
     let endpoint = endpoints.get(id)
-    if (!endpoint) endpoints.set(id, (endpoint = newEndpoint({ tenantId: tenant_id, recipientId: id })))
+    if (!endpoint) endpoints.set(id, (endpoint = newEndpoint({ tenantId: tenant_id, recipientId: id }, url)))
+    noteUrl(endpoint, url)
     return endpoint
   }
 
-  async function askAboutUnknown(): Promise<void> {
-    const ids = [...unknown]
-    unknown = new Set()
+  function ask(id: string): void {
+    if (toAsk.size === 0) setImmediate(askTheStore)
+    toAsk.add(id)
+  }
+
+  async function askTheStore(): Promise<void> {
+    const ids = [...toAsk]
+    toAsk = new Set()
     const before = changes
     try {
       const pushed = await pushedAmong(store, ids)
@@ -69,10 +75,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
     for (const id of recipientIds) {
       const endpoint = endpoints.get(id)
       if (endpoint) markDue(endpoint)
-      else if (!notPushed.has(id)) {
-        if (unknown.size === 0) setImmediate(askAboutUnknown)
-        unknown.add(id)
-      }
+      else if (!notPushed.has(id)) ask(id)
     }
   }
 
@@ -88,7 +91,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
 
   function forgetIdle(): void {
     for (const [id, endpoint] of endpoints) {
-      if (!endpoint.due && endpoint.underWay === 0 && !endpoint.claiming && endpoint.wakeAt === Infinity)
+      if (!endpoint.due && endpoint.history.underWay === 0 && !endpoint.claiming && endpoint.wakeAt === Infinity)
         endpoints.delete(id)
     }
   }
@@ -97,11 +100,13 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   wakeups.watch((recipientIds) => {
     if (recipientIds && !stopping.aborted) noteArrivals(recipientIds)
   })
-  // An agent changed: it may be pushed to from now on, or at another endpoint.
+  // An agent changed: it may be pushed to from now on, or at another URL. The store is asked for the URL, because no
+  // claim would show it while the old one is held or its breaker is open.
   announcements.listen('agent', (agentId) => {
     changes++
     notPushed.delete(agentId)
     noteArrivals([agentId])
+    ask(agentId)
   })
 
   return {

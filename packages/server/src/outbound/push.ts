@@ -95,7 +95,7 @@ export function makePush(tools: PushTools): Push {
 
   async function send(grant: Grant<Endpoint>, target: Target, delivery: LeasedDelivery): Promise<void> {
     const { endpoint } = grant
-    const { mailbox } = endpoint
+    const { mailbox, history } = endpoint
     let outcome: Pushed['outcome']
     let settling: Promise<number | null>
     try {
@@ -113,12 +113,12 @@ export function makePush(tools: PushTools): Push {
       // For an endpoint that is gone, nothing more is claimed until that is stored.
       if (outcome.kind === 'gone') await settling
       if (outcome.kind !== 'interrupted') {
-        applyOutcome(endpoint, exchange, outcome, ms, clock.now())
+        applyOutcome(history, exchange, outcome, ms, clock.now())
         observe(outcome.kind, ms / 1000)
       }
     } finally {
       // Whatever happened: a slot or memory that never comes back would be missing to every tenant.
-      endpoint.underWay--
+      history.underWay--
       claims.release(grant, delivery)
       claims.want(endpoint)
       claims.schedule()
@@ -139,7 +139,7 @@ export function makePush(tools: PushTools): Push {
     runOnce: known.scan,
     health: (agentId) => healthOf(known.get(agentId), clock.now()),
     underWay: claims.slotsHeld,
-    pausedEndpoints: () => [...known.all()].filter((endpoint) => endpoint.breaker.pausedUntil !== null).length,
+    pausedEndpoints: () => [...known.all()].filter((endpoint) => endpoint.history.breaker.pausedUntil !== null).length,
     async close() {
       stopping.abort()
       alarm.stop()

@@ -8,21 +8,23 @@ const PUSHED = "delivery_mode = 'push' and status = 'active' and paused = 0 and 
 export interface PushedAgent {
   tenant_id: string
   id: string
+  delivery_endpoint: string
 }
 
-/** Returns which of these recipients are pushed to. By id over all tenants: a wake-up names no tenant. */
+/** Returns which of these recipients are pushed to, and where. By id over all tenants: a wake-up names no tenant. */
 export const pushedAmong = (db: Db, ids: string[]) =>
-  db.rows<PushedAgent>(`select tenant_id, id from agents where ${db.dialect.inList('id')} and ${PUSHED}`, [
-    db.dialect.list(ids),
-  ])
+  db.rows<PushedAgent>(
+    `select tenant_id, id, delivery_endpoint from agents where ${db.dialect.inList('id')} and ${PUSHED}`,
+    [db.dialect.list(ids)],
+  )
 
 /**
- * Returns the next agents that are pushed to, in the order of their ids over all tenants, and whether each has
- * something due.
+ * Returns the next agents that are pushed to, in the order of their ids over all tenants, where, and whether each
+ * has something due.
  */
 export const pagePushed = (db: Db, after: string, limit: number, now: number) =>
   db.rows<PushedAgent & { due: number }>(
-    `select a.tenant_id, a.id,
+    `select a.tenant_id, a.id, a.delivery_endpoint,
             case when exists (select 1 from deliveries where tenant_id = a.tenant_id and recipient_id = a.id and ${IS_READY}) then 1 else 0 end as due
        from agents a where a.id > ? and ${PUSHED} order by a.id limit ?`,
     [now, after, limit],

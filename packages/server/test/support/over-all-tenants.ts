@@ -17,10 +17,13 @@ export const OVER_ALL_TENANTS: readonly OverAllTenants[] = [
   { statement: /^select distinct tenant_id from memory_recall/, why: 'who has memories to embed, every two seconds' },
   { statement: /^select distinct m\.tenant_id from memories/, why: 'who has memories to expire, every ten seconds' },
   { statement: /^select distinct tenant_id from \w+ where \w+ < \?/, why: 'who has rows to purge' },
-  { statement: /^select a\.tenant_id, a\.id, case when exists/, why: 'a page of the agents that are pushed to' },
   {
-    statement: /^select tenant_id, id from agents where id = any/,
-    why: 'which recipients are pushed to, once for a recipient on a node: a wake-up names no tenant',
+    statement: /^select a\.tenant_id, a\.id, a\.delivery_endpoint, case when exists/,
+    why: 'a page of the agents that are pushed to',
+  },
+  {
+    statement: /^select tenant_id, id, delivery_endpoint from agents where id = any/,
+    why: 'which recipients are pushed to, once for a recipient and a change of it: a wake-up names no tenant',
   },
   {
     statement: /^select (c\.tenant_id, t\.slug, .*|count\(\*\) as n) from connectors c/,
