@@ -2,6 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { dayNumber, pageTypes } from '../activity/event-types-sql.ts'
 import { iso } from '../kernel/clock.ts'
+import { inSteps, type Pause } from '../kernel/step-turns.ts'
 import type { Router } from '../routing/router.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
@@ -19,10 +20,10 @@ const MAX_COUNTED = 10_000
 const STEP_MS = 2
 
 /** Counts the recipients that have a subscription whose pattern matches, whatever its filter says. */
-function listenersOf(table: RoutingTable, type: string): number {
+function* listenersOf(table: RoutingTable, type: string, took: () => boolean): Generator<void, number> {
   const listeners = new Set<string>()
   let counted = 0
-  for (const { subscriptions } of table.candidates(type))
+  for (const { subscriptions } of yield* table.candidates(type, took))
     for (const subscription of subscriptions.values())
       for (const recipient of table.recipientsOf(subscription)) {
         listeners.add(recipient)
@@ -37,18 +38,23 @@ export async function listTypes(
   tenantId: string,
   { offset = 0, limit = 50 }: { offset?: number; limit?: number },
   retainedSince: number,
+  pause: Pause,
 ): Promise<{ types: ListedType[]; total: number }> {
   const { rows, total } = await pageTypes(db, tenantId, dayNumber(retainedSince), offset, limit)
   const table = (await router.tables(db, [tenantId])).get(tenantId)!
   const types: ListedType[] = []
   let began = performance.now()
-  for (const { type, count, last_at } of rows) {
-    types.push({ type, count, last_at: iso(last_at), listeners: listenersOf(table, type) })
-    // Counting may take a millisecond for each type. If it takes no time, yielding after each of 200 would be the
-    // longest part of it on a busy node.
-    if (performance.now() - began < STEP_MS) continue
-    await new Promise(setImmediate)
+  // Counting may take milliseconds for each type. If it takes no time, a pause after each of 200 types would be the
+  // longest part of it on a busy node.
+  const isStepOver = (): boolean => performance.now() - began >= STEP_MS
+  const paused: Pause = async () => {
+    await pause()
     began = performance.now()
+  }
+  for (const { type, count, last_at } of rows) {
+    const listeners = await inSteps(listenersOf(table, type, isStepOver), paused)
+    types.push({ type, count, last_at: iso(last_at), listeners })
+    if (isStepOver()) await paused()
   }
   return { types, total }
 }

@@ -91,8 +91,9 @@ export function* routeInSlices(
       routed.events.push({ matches: [], refused })
       continue
     }
-    const envelope = event.isLong ? yield* wholeEnvelope(table, event) : event.envelope
-    const found = yield* matchInSlices(table, envelope, tools)
+    // The data of a long event stays text if no filter applies.
+    const whole = event.isLong ? () => wholeEnvelope(event) : undefined
+    const found = yield* matchInSlices(table, event.envelope, tools, whole)
     const { list, steps } = addressee ? withAddressee(table, addressee as Addressee, given.senderId, found) : found
     routed.events.push({ matches: list, refused: null })
     routed.steps += steps
@@ -104,12 +105,9 @@ export function* routeInSlices(
   return routed
 }
 
-/** Returns a long event as filters see it. If no filter applies, its data stays text. */
-function* wholeEnvelope(table: RoutingTable, { envelope, type, text }: PreparedEvent): Generator<void, Envelope> {
-  for (const { filter } of table.candidates(type))
-    if (filter !== null) return (yield* parseSteps(Buffer.from(text), { exactNumbers: true })) as Envelope
-  return envelope
-}
+/** Parses a long event as filters see it. */
+const wholeEnvelope = ({ text }: PreparedEvent): Generator<void, Envelope> =>
+  parseSteps(Buffer.from(text), { exactNumbers: true }) as Generator<void, Envelope>
 
 interface Job {
   given: ToRoute

@@ -17,7 +17,7 @@ import {
   skipSpace,
   skipValue,
 } from './json-scan.ts'
-import { nextTurn, type Pause } from './step-turns.ts'
+import { inSteps, nextTurn, type Pause } from './step-turns.ts'
 
 export interface ParseOptions {
   /** Added to the limit of depth: allows for an envelope around the part that the limit is about, or takes from it. */
@@ -218,13 +218,9 @@ export const parseBody = (
 
 async function parseLong(bytes: Buffer, options: ParseOptions, pause: Pause): Promise<ParsedJson> {
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
-  const steps = parseSteps(bytes, options)
   try {
-    for (;;) {
-      const step = steps.next()
-      if (step.done) return { ok: true, value: step.value, text: bytes.toString('utf8') }
-      await pause()
-    }
+    const value = await inSteps(parseSteps(bytes, options), pause)
+    return { ok: true, value, text: bytes.toString('utf8') }
   } catch (error) {
     if (error instanceof Broken) return { ok: false, problem: error.message }
     throw error

@@ -10,6 +10,15 @@ export type Pause = () => Promise<void>
 /** A pause for work that no caller can have much of at once. */
 export const nextTurn: Pause = () => new Promise((resolve) => void setImmediate(resolve))
 
+/** Does work that yields after each of its steps, with a pause in between. */
+export async function inSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await pause()
+  }
+}
+
 export interface StepTurns {
   /** Resolves when the next step may be done. */
   take(tenant: string, sender: string): Promise<void>

@@ -14,6 +14,7 @@ import { sendTestEvent } from '../events/test-event.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Failure, tooLarge } from '../kernel/failure.ts'
 import { toText } from '../kernel/json.ts'
+import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, refused, type OperationResponse } from './response.ts'
@@ -71,6 +72,10 @@ export function eventOperations({
   maxEventBytes,
   maySeeChannel,
 }: EventOperationTools): Binding[] {
+  const turns = makeStepTurns()
+  const pauseOf = ({ tenantId, id }: Principal): Pause => {
+    return () => turns.take(tenantId, id)
+  }
   return [
     own(
       operations.publishEvent,
@@ -114,7 +119,8 @@ export function eventOperations({
 
     read(operations.listEventTypes, async ({ principal, query }, db) => {
       await eventTypes.flush()
-      return ok(await listTypes(db, router, principal.tenantId, query, retainedSince(principal.tenantId)))
+      const { tenantId } = principal
+      return ok(await listTypes(db, router, tenantId, query, retainedSince(tenantId), pauseOf(principal)))
     }),
 
     browse(operations.listEvents, async ({ principal, query }, db) =>

@@ -4,8 +4,8 @@
 //    do not use the budget. When the budget is spent, the costliest filters are skipped, which counts as no match, and
 //    reported. One agent's filters cannot take the budget of the others: its costly ones come last.
 // 2. The cost of a filter is known from the last event. A filter that turns out not to be cheap is stopped and
-// evaluated
-//    later.
+//    evaluated later.
+// 3. Patterns are tried in slices too, and none is ever skipped: each takes a few microseconds at most.
 import { STEP_BUDGET } from '@sensorium/cel'
 import type { Envelope } from './filter.ts'
 import type { Filters } from './filters.ts'
@@ -24,7 +24,7 @@ const SLICE_STEPS = 20_000
 /** The steps that every filter may take. Nearly all filters need less, and those are never skipped. */
 const CHEAP_STEPS = 200
 
-/** Recipients that took more steps to find are not cached: a thousand such lists would be too much. */
+/** Recipients that took more steps to add are not cached: a thousand such lists would be too much. */
 const KEPT_STEPS = 10_000
 
 /** The fixed cost of an evaluation besides its steps, and the cost of adding a recipient. */
@@ -37,15 +37,20 @@ export interface MatchTools {
   overBudget(): void
 }
 
-/** Matches an event. Yields after each slice of work, and returns the recipients. */
+/**
+ * Matches an event. Yields after each slice of work, and returns the recipients. `whole` completes an envelope whose
+ * data was left out; it is used once a filter needs the data.
+ */
 export function* matchInSlices(
   table: RoutingTable,
-  event: Envelope,
+  envelope: Envelope,
   { filters, overBudget }: MatchTools,
+  whole?: () => Generator<void, Envelope>,
 ): Generator<void, Matching> {
-  const type = event['type'] as string
+  const type = envelope['type'] as string
   const remembered = table.remembered(type)
   if (remembered) return remembered
+  const { stamp } = table
   const found = { matches: new Map<string, Match>(), steps: 0 }
   let inSlice = 0
   const took = (steps: number): boolean => {
@@ -59,13 +64,21 @@ export function* matchInSlices(
   let toCompile = filters.maxBytes * COMPILED_SHARE
   let pending: FilterGroup[] = []
   const uncompiled: FilterGroup[] = []
-  for (const group of table.candidates(type)) {
-    if (group.filter === null) {
-      if (took(collect(table, group, found.matches))) yield
-    } else if (filters.has(group.filter)) pending.push(group)
+  let collected = 0
+  for (const group of yield* table.candidates(type, took)) {
+    let steps = 1
+    if (group.filter === null) collected += steps = collect(table, group, found.matches)
+    else if (filters.has(group.filter)) pending.push(group)
     else uncompiled.push(group)
+    if (took(steps)) yield
   }
-  const isByTypeAlone = pending.length + uncompiled.length === 0
+  if (pending.length + uncompiled.length === 0) {
+    const matching = matchingOf(found)
+    // The table may have changed between two slices.
+    if (collected <= KEPT_STEPS && table.stamp === stamp) table.keepMatching(type, { ...matching, steps: collected })
+    return matching
+  }
+  const event = whole ? yield* whole() : envelope
   // The shortest first: they are the fastest to compile and cost the least.
   if (uncompiled.length > 0) pending = pending.concat(uncompiled.sort((a, b) => a.filter!.length - b.filter!.length))
 
@@ -94,16 +107,19 @@ export function* matchInSlices(
       group.cost = passed === null ? granted + 1 : steps
       if (passed === null && isFirst) later.push(group)
       else if (passed === null) overBudget()
-      const collected = passed === true ? collect(table, group, found.matches) : 0
-      if (took(EVALUATION_STEPS + steps + collected)) yield
+      const added = passed === true ? collect(table, group, found.matches) : 0
+      if (took(EVALUATION_STEPS + steps + added)) yield
     }
     if (later.length === 0) break
     pending = later.sort((a, b) => a.cost - b.cost)
   }
-  const matching = { ...found, list: [...found.matches.values()] }
-  if (isByTypeAlone && found.steps <= KEPT_STEPS) table.keepMatching(type, matching)
-  return matching
+  return matchingOf(found)
 }
+
+const matchingOf = (found: Pick<Matching, 'matches' | 'steps'>): Matching => ({
+  ...found,
+  list: [...found.matches.values()],
+})
 
 /** The same in one go. */
 export function matchAtOnce(table: RoutingTable, event: Envelope, tools: MatchTools): Matching {

@@ -1,7 +1,7 @@
 // The routing table of one tenant, in memory. It answers which recipients an event has.
 //
 // 1. The cost of matching is proportional to what matches. Patterns are found by exact type, by literal prefix or by
-//    literal suffix; only patterns that start and end with a wildcard are tried one by one.
+//    literal suffix; only patterns that start and end with a wildcard are tried one by one, in slices.
 // 2. Equal patterns are tested once, and equal filters under one pattern once, however many subscriptions have them.
 // 3. A recipient has one match, with the highest priority and the deepest enrichment of all matching subscriptions.
 // 4. The table holds filters as text: match.ts evaluates them, filters.ts compiles them when needed.
@@ -134,13 +134,20 @@ export class RoutingTable {
     this.#remembered.set(type, matching)
   }
 
-  /** Returns the groups whose pattern matches the type. Their filters are still to be evaluated. */
-  candidates(type: string): FilterGroup[] {
-    const groups: FilterGroup[] = []
-    this.#eachMatchingGlob(type, ({ byFilter }) => {
-      for (const group of byFilter.values()) groups.push(group)
-    })
-    return groups
+  /**
+   * Finds the groups whose pattern matches the type. Their filters are still to be evaluated. `took` is told the steps
+   * that each pattern takes; where it returns true, a slice of work is done and this yields.
+   */
+  *candidates(type: string, took: (steps: number) => boolean): Generator<void, FilterGroup[]> {
+    const found: FilterGroup[] = []
+    for (const globs of this.#toTry(type)) {
+      for (const { glob, byFilter } of globs) {
+        const isMatch = glob.matches(type)
+        if (isMatch) for (const group of byFilter.values()) found.push(group)
+        if (took(isMatch ? glob.steps + byFilter.size : glob.steps)) yield
+      }
+    }
+    return found
   }
 
   /** Yields the active recipients of a subscription. */
@@ -152,18 +159,21 @@ export class RoutingTable {
     }
   }
 
-  #eachMatchingGlob(type: string, visit: (group: GlobGroup) => void): void {
+  /** Returns the patterns that may match: the type itself, those with a literal end of the type, those without one. */
+  #toTry(type: string): Iterable<GlobGroup>[] {
+    const found: Iterable<GlobGroup>[] = []
     const exact = this.#exact.get(type)
-    if (exact) visit(exact)
+    if (exact) found.push([exact])
     for (const [length, byText] of this.#prefixes) {
-      if (length <= type.length)
-        for (const group of byText.get(type.slice(0, length)) ?? []) if (group.glob.matches(type)) visit(group)
+      const globs = length <= type.length ? byText.get(type.slice(0, length)) : undefined
+      if (globs) found.push(globs)
     }
     for (const [length, byText] of this.#suffixes) {
-      if (length <= type.length)
-        for (const group of byText.get(type.slice(-length)) ?? []) if (group.glob.matches(type)) visit(group)
+      const globs = length <= type.length ? byText.get(type.slice(-length)) : undefined
+      if (globs) found.push(globs)
     }
-    for (const group of this.#anywhere) if (group.glob.matches(type)) visit(group)
+    found.push(this.#anywhere)
+    return found
   }
 
   // The longer of the literal prefix and suffix is the better key.

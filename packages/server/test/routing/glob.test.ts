@@ -159,6 +159,20 @@ test('[EVT-GLOB] agrees with it too on patterns made to match', () => {
   )
 })
 
+test('[EVT-GLOB] agrees with it on types of several machine words', () => {
+  const long = fc.array(fc.constantFrom('a', 'b', '😀'), { minLength: 25, maxLength: 140 })
+  const segment = fc.array(fc.constantFrom('a', 'b', '?', '[ab]', '[!a]', '[b-😀]'), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(long, segment, segment, fc.nat(100), fc.boolean(), (type, first, second, at, isCut) => {
+      // Half of the segments are parts of the type, so that many of them match.
+      const one = isCut ? type.slice(at, at + 40) : first
+      const pattern = `*${one.join('')}*${second.slice(0, 6).join('')}*`
+      assert.equal(compileGlob(pattern).matches(type.join('')), naive(pattern, type.join('')))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
 test('[EVT-GLOB] any string is a pattern and matches its escaped self', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (type) => {

@@ -1,9 +1,11 @@
 // An event has one budget for all filters that it meets, and compiled filters share a bounded cache.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import v8 from 'node:v8'
+import vm from 'node:vm'
 import { makeFilters } from '../../src/routing/filters.ts'
 import { EVENT_STEPS, matchAtOnce, matchInSlices } from '../../src/routing/match.ts'
-import { RoutingTable } from '../../src/routing/table.ts'
+import { RoutingTable, type Subscription } from '../../src/routing/table.ts'
 
 const LIST = Array.from({ length: 80 }, (_, i) => i)
 /** Some forty thousand steps over LIST. */
@@ -13,20 +15,40 @@ const costly = (n: number): string =>
 const heavy = (n: number): string =>
   Array.from({ length: 8 }, (_, i) => `data.text.matches("(?i)[a-z]{1,60}[0-9]{1,60}x${n}y${i}$")`).join(' || ')
 
+const withPattern = (glob: string, i: number | string): Subscription => ({
+  kind: 'interest',
+  id: `int_${i}`,
+  agentId: `agt_${i}`,
+  channelId: null,
+  glob,
+  filter: null,
+  priority: 0,
+  enrichment: 'none',
+})
+
+/** 5,000 patterns that have to be tried one by one, each with a rare character. */
+function tableOfPatterns(): RoutingTable {
+  const table = new RoutingTable()
+  for (let i = 0; i < 5_000; i++) table.put(withPattern(`*?${String.fromCodePoint(0x20000 + i)}*`, i))
+  return table
+}
+
+/** 255 characters that no pattern has been tried on. */
+const newType = (n: number): string =>
+  String.fromCodePoint(...Array.from({ length: 255 }, (_, i) => 0x4e00 + 255 * n + i))
+
+/** The memory of this process that is in use. */
+function liveBytes(): number {
+  v8.setFlagsFromString('--expose-gc')
+  const collect = vm.runInNewContext('gc') as () => void
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
 function tableOf(filters: readonly (string | null)[]): RoutingTable {
   const table = new RoutingTable()
-  filters.forEach((filter, i) =>
-    table.put({
-      kind: 'interest',
-      id: `int_${i}`,
-      agentId: `agt_${i}`,
-      channelId: null,
-      glob: 'a.*',
-      filter,
-      priority: 0,
-      enrichment: 'none',
-    }),
-  )
+  filters.forEach((filter, i) => table.put({ ...withPattern('a.*', i), filter }))
   return table
 }
 
@@ -75,6 +97,42 @@ test('[RTE-6] matching runs in slices of 20,000 steps or one costly filter, so t
   }
   // A filter takes some forty thousand steps, so two of them never share a slice.
   assert.ok(slices >= steps / 60_000, `${slices} slices of ${steps} steps`)
+})
+
+test('[RTE-6] patterns are tried in slices of 20,000 steps, and none is left out', () => {
+  const table = tableOfPatterns()
+  table.put(withPattern('*丂*', 'last'))
+  const tools = { filters: makeFilters(), overBudget: () => assert.fail() }
+  const running = matchInSlices(table, { type: newType(0) }, tools)
+  let slices = 0
+  let next = running.next()
+  for (; !next.done; next = running.next()) slices++
+  assert.deepEqual([...next.value.matches.keys()], ['agt_last'])
+  assert.ok(next.value.steps >= 5_000 && slices >= Math.floor(next.value.steps / 21_000), `${slices} slices`)
+  assert.ok(slices > 1)
+})
+
+test('[RTE-6] recipients that were found while the table changed are not remembered', () => {
+  const table = tableOfPatterns()
+  const tools = { filters: makeFilters(), overBudget: () => {} }
+  const event = { type: newType(0) }
+  const running = matchInSlices(table, event, tools)
+  assert.equal(running.next().done, false)
+  table.put(withPattern(event.type, 'new'))
+  table.stamp = 'changed'
+  // Another event of the type asks for what is remembered, and does not end before the first.
+  const other = matchInSlices(table, event, tools)
+  other.next()
+  for (let next = running.next(); !next.done; ) next = running.next()
+  assert.deepEqual([...matchAtOnce(table, event, tools).matches.keys()], ['agt_new'])
+})
+
+test('[RTE-6] patterns keep nothing of the types that they were tried on', () => {
+  const table = tableOfPatterns()
+  const before = liveBytes()
+  matchAtOnce(table, { type: newType(0) }, { filters: makeFilters(), overBudget: () => {} })
+  const kept = liveBytes() - before
+  assert.ok(kept < 2_000_000, `${kept} bytes`)
 })
 
 test('[RTE-7] compiled filters are bounded in bytes: the least recently used is evicted', () => {
