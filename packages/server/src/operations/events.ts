@@ -134,9 +134,10 @@ export function eventOperations({
       return { status: 200, text }
     }),
 
-    read(operations.explainEvent, async ({ principal, body }, db) =>
-      ok(await explainEvent(db, router, principal, body, (channelId) => maySeeChannel(principal, channelId))),
-    ),
+    read(operations.explainEvent, async ({ principal, body }, db) => {
+      const maySee = (channelId: string): Promise<boolean> => maySeeChannel(principal, channelId)
+      return ok(await explainEvent(db, router, principal, body, maySee, pauseOf(principal)))
+    }),
 
     own(operations.sendTestEvent, async ({ principal, params }, record) => {
       const respond = (outcome: PublishOutcome): OperationResponse =>

@@ -8,17 +8,11 @@
 // 3. Patterns are tried in slices too, and none is ever skipped: each takes a few microseconds at most.
 import { STEP_BUDGET } from '@sensorium/cel'
 import type { Envelope } from './filter.ts'
-import type { Filters } from './filters.ts'
+import { filtersOfOneEvent, type Filters } from './filters.ts'
 import { deeper, type FilterGroup, type Match, type Matching, type RoutingTable, type Subscription } from './table.ts'
 
 /** The most steps of all filters together for one event: about ten milliseconds. */
 export const EVENT_STEPS = 10 * STEP_BUDGET
-/**
- * The share of the cache of compiled filters that one event may fill with filters that have a regular expression. Only
- * these are large and slow to compile: 20 ms for eight regular expressions. Other filters are always compiled.
- */
-const COMPILED_SHARE = 0.125
-const REGULAR_EXPRESSION = 'matches'
 /** About 0.2 ms, or one costly filter, because a filter is evaluated without a break. */
 const SLICE_STEPS = 20_000
 /** The steps that every filter may take. Nearly all filters need less, and those are never skipped. */
@@ -37,6 +31,17 @@ export interface MatchTools {
   overBudget(): void
 }
 
+/** Returns a function that counts steps, and returns true whenever a slice of work is done. */
+export function countSlices(): (steps: number) => boolean {
+  let inSlice = 0
+  return (steps) => {
+    inSlice += steps
+    if (inSlice < SLICE_STEPS) return false
+    inSlice = 0
+    return true
+  }
+}
+
 /**
  * Matches an event. Yields after each slice of work, and returns the recipients. `whole` completes an envelope whose
  * data was left out; it is used once a filter needs the data.
@@ -52,16 +57,13 @@ export function* matchInSlices(
   if (remembered) return remembered
   const { stamp } = table
   const found = { matches: new Map<string, Match>(), steps: 0 }
-  let inSlice = 0
+  const isSliceOver = countSlices()
   const took = (steps: number): boolean => {
     found.steps += steps
-    inSlice += steps
-    if (inSlice < SLICE_STEPS) return false
-    inSlice = 0
-    return true
+    return isSliceOver(steps)
   }
   let left = EVENT_STEPS
-  let toCompile = filters.maxBytes * COMPILED_SHARE
+  const filterOf = filtersOfOneEvent(filters)
   let pending: FilterGroup[] = []
   const uncompiled: FilterGroup[] = []
   let collected = 0
@@ -89,16 +91,13 @@ export function* matchInSlices(
         later.push(group)
         continue
       }
-      const isNew = !filters.has(group.filter!)
-      if (left <= 0 || (isNew && toCompile <= 0 && group.filter!.includes(REGULAR_EXPRESSION))) {
+      const usable = left > 0 ? filterOf(group.filter!) : null
+      if (!usable) {
         overBudget()
         continue
       }
-      const filter = filters.get(group.filter!)
-      if (isNew) {
-        toCompile -= filter.bytes
-        if (took(filter.bytes)) yield
-      }
+      const { filter, compiled } = usable
+      if (compiled > 0 && took(compiled)) yield
       const granted = isFirst ? CHEAP_STEPS : Math.min(STEP_BUDGET, left)
       const budget = { left: granted }
       const passed = filter.test(event, budget)
@@ -120,15 +119,6 @@ const matchingOf = (found: Pick<Matching, 'matches' | 'steps'>): Matching => ({
   ...found,
   list: [...found.matches.values()],
 })
-
-/** The same in one go. */
-export function matchAtOnce(table: RoutingTable, event: Envelope, tools: MatchTools): Matching {
-  const slices = matchInSlices(table, event, tools)
-  for (;;) {
-    const next = slices.next()
-    if (next.done) return next.value
-  }
-}
 
 function collect(table: RoutingTable, group: FilterGroup, matches: Map<string, Match>): number {
   let recipients = 0

@@ -150,6 +150,11 @@ export class RoutingTable {
     return found
   }
 
+  /** Reports whether the pattern of a subscription of this table matches the type. */
+  matchesType(subscription: Subscription, type: string): boolean {
+    return this.#globs.get(subscription.glob)!.glob.matches(type)
+  }
+
   /** Yields the active recipients of a subscription. */
   *recipientsOf(subscription: Subscription): Generator<string> {
     if (subscription.kind === 'interest') {

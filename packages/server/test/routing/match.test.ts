@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import v8 from 'node:v8'
 import vm from 'node:vm'
 import { makeFilters } from '../../src/routing/filters.ts'
-import { EVENT_STEPS, matchAtOnce, matchInSlices } from '../../src/routing/match.ts'
+import { EVENT_STEPS, matchInSlices } from '../../src/routing/match.ts'
 import { RoutingTable, type Subscription } from '../../src/routing/table.ts'
+import { matchAtOnce } from '../support/match-at-once.ts'
 
 const LIST = Array.from({ length: 80 }, (_, i) => i)
 /** Some forty thousand steps over LIST. */
@@ -161,4 +162,21 @@ test('[RTE-7] a table compiles nothing, and one event fills only a part of the c
   assert.deepEqual([...matches.keys()], ['agt_60'])
   assert.ok(filters.bytes > 0 && filters.bytes < 2_500_000, String(filters.bytes))
   assert.ok(cut > 0)
+})
+
+test('[RTE-7] one event compiles as many long filters as the cache holds, and every short one', () => {
+  const filters = makeFilters(2_000_000)
+  const long = Array.from({ length: 40 }, (_, i) => `data.n == ${i} || data.n == 1${' || a'.repeat(600)}`)
+  const short = Array.from({ length: 1_000 }, (_, i) => `data.n == 1 || data.n == ${-i}`)
+  const table = tableOf([...long, ...short])
+  let cut = 0
+  const tools = { filters, overBudget: () => void cut++ }
+  for (let round = 0; round < 3; round++) {
+    cut = 0
+    const { matches } = matchAtOnce(table, { type: 'a.b', data: { n: 1 } }, tools)
+    for (let i = 40; i < 1_040; i++) assert.ok(matches.has(`agt_${i}`), `the short filter ${i} was starved`)
+    assert.equal(matches.size, 1_040 - cut)
+    // Of 300 KB each, the cache holds six. A seventh is compiled, and as many may have been in the cache before.
+    assert.ok(cut >= 40 - 14 && cut <= 40 - 6, String(cut))
+  }
 })

@@ -1,0 +1,137 @@
+// Says why an agent would receive an event or not, one subscription after the other.
+import type { Reason } from '@sensorium/contract'
+import { describeResult, type FilterResult } from '../routing/filter.ts'
+import { filtersOfOneEvent, type Filters } from '../routing/filters.ts'
+import { countSlices, EVENT_STEPS } from '../routing/match.ts'
+import type { RoutingTable, Subscription } from '../routing/table.ts'
+import type { Addressee } from './addressee.ts'
+import type { PreparedEvent } from './envelope.ts'
+import { shownSubscription } from './matched.ts'
+
+const MAX_REASONS = 200
+
+/** The cost of a subscription besides the steps of its filter: its pattern is tried, and its reason written. */
+const REASON_STEPS = 100
+
+export interface ToExplain {
+  table: RoutingTable
+  event: PreparedEvent
+  filters: Filters
+  maySeeFilter(subscription: Subscription): boolean
+}
+
+/** Describes a result without revealing the filter: an error names its fields, a value may be computed from them. */
+function describeHidden({ result, ...rest }: FilterResult): string {
+  if (result === 'match') return 'the filter is true'
+  if (result === 'error') return 'the filter gives an error'
+  if (result === 'over_budget') return 'the filter takes too much work'
+  return 'value' in rest && rest.value === false ? 'the filter is false' : 'the filter is not a boolean'
+}
+
+/** Evaluates one filter after the other, within what one event may take. `took` is told the steps of each. */
+function makeEvaluate({ event, filters }: ToExplain, took: (steps: number) => void): (source: string) => FilterResult {
+  const budget = { left: EVENT_STEPS }
+  const filterOf = filtersOfOneEvent(filters)
+  return (source) => {
+    const usable = budget.left > 0 ? filterOf(source) : null
+    if (!usable) return { result: 'over_budget' }
+    const before = budget.left
+    const result = usable.filter.evaluate(event.envelope, budget)
+    took(usable.compiled + before - budget.left)
+    return result
+  }
+}
+
+function reasonOf(
+  { table, event, maySeeFilter }: ToExplain,
+  subscription: Subscription,
+  evaluate: (source: string) => FilterResult,
+): Reason {
+  const typeMatches = table.matchesType(subscription, event.type)
+  const isShown = maySeeFilter(subscription)
+  const base = {
+    ...shownSubscription(subscription),
+    kind: subscription.kind,
+    id: subscription.id,
+    type_matches: typeMatches,
+    ...(isShown ? { filter: subscription.filter } : {}),
+  }
+  if (!typeMatches)
+    return { ...base, matches: false, explanation: `the type ${event.type} does not match ${subscription.glob}` }
+  if (subscription.filter === null)
+    return { ...base, matches: true, explanation: `the type matches ${subscription.glob}` }
+  const result = evaluate(subscription.filter)
+  const matches = result.result === 'match'
+  const described = isShown ? describeResult(result) : describeHidden(result)
+  return { ...base, matches, explanation: `the type matches ${subscription.glob}; ${described}` }
+}
+
+/** Whether the event is delivered to the agent because it is addressed to it, or to one of its channels. */
+export function reasonOfAddress(
+  table: RoutingTable,
+  { kind, id }: Addressee,
+  senderId: string,
+  agentId: string,
+): Reason {
+  const reason = (matches: boolean, explanation: string): Reason => ({ kind: 'recipient', id, matches, explanation })
+  if (kind === 'agent')
+    return id === agentId
+      ? reason(true, 'the event is addressed to the agent')
+      : reason(false, 'the event is addressed to another agent')
+  if (!table.members.get(id)?.includes(agentId))
+    return reason(false, 'the event is addressed to a channel that the agent is not a member of')
+  if (agentId === senderId) return reason(false, 'the event is addressed to a channel, and the agent is its sender')
+  if (table.inactive.has(agentId))
+    return reason(false, 'the event is addressed to a channel of the agent, and the agent is inactive')
+  return reason(true, 'the event is addressed to a channel that the agent is a member of')
+}
+
+/** Finds the reasons of an agent. Yields after each slice of work: a tenant may have a million subscriptions. */
+export function* findReasons(given: ToExplain, agentId: string): Generator<void, Reason[]> {
+  const { table } = given
+  const reasons: Reason[] = []
+  if (table.inactive.has(agentId))
+    reasons.push({ kind: 'agent', id: agentId, matches: false, explanation: 'the agent is inactive' })
+  const isSliceOver = countSlices()
+  let steps = 0
+  const took = (taken: number): void => void (steps += taken)
+  const evaluate = makeEvaluate(given, took)
+  const isMember = makeIsMember(table, agentId, took)
+  for (const subscription of table.subscriptions.values()) {
+    if (reasons.length >= MAX_REASONS) break
+    if (isSliceOver(steps)) yield
+    steps = 1
+    if (subscription.kind === 'interest' && subscription.agentId !== agentId) continue
+    steps += REASON_STEPS
+    const reason = reasonOf(given, subscription, evaluate)
+    if (subscription.kind === 'interest' || isMember(subscription.channelId!)) reasons.push(reason)
+    // A feed that would have matched if the agent were a member is worth reporting; other feeds have nothing to do with
+    // this event.
+    else if (reason.matches) {
+      const explanation = 'the feed matches, but the agent is not a member of its channel'
+      reasons.push({ ...reason, matches: false, explanation })
+    }
+  }
+  if (reasons.length === 0)
+    reasons.push({
+      kind: 'agent',
+      id: agentId,
+      matches: false,
+      explanation: 'the agent has no interest, and no feed matches the event',
+    })
+  return reasons
+}
+
+/** Looks through the members of each channel once: a channel may have thousands of members and a thousand feeds. */
+function makeIsMember(table: RoutingTable, agentId: string, took: (steps: number) => void) {
+  const known = new Map<string, boolean>()
+  return (channelId: string): boolean => {
+    let isMember = known.get(channelId)
+    if (isMember === undefined) {
+      const members = table.members.get(channelId) ?? []
+      took(members.length)
+      known.set(channelId, (isMember = members.includes(agentId)))
+    }
+    return isMember
+  }
+}
