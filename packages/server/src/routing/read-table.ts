@@ -1,9 +1,11 @@
 // Fills a tenant's routing table from the store, and brings it up to date with later changes.
 import type { Store } from '../store/db.ts'
 import {
+  fromFeed,
+  fromInterest,
+  pageFeeds,
   pageInterests,
-  readAllFeeds,
-  readAllMembers,
+  pageMembers,
   readChanges,
   readFeeds,
   readInactiveOrPaused,
@@ -21,12 +23,11 @@ import type { RoutingTable } from './table.ts'
 const PAGE = 1_000
 const MAX_CHANGES = 10_000
 
-function setMembers(table: RoutingTable, rows: { channel_id: string; participant_id: string }[]): void {
-  for (const [channel, members] of Map.groupBy(rows, (row) => row.channel_id)) {
-    table.members.set(
-      channel,
-      members.map((member) => member.participant_id),
-    )
+/** Adds members to those that the table has: a channel may be read in several pages. */
+function addMembers(table: RoutingTable, rows: readonly { channel_id: string; participant_id: string }[]): void {
+  for (const [channel, added] of Map.groupBy(rows, (row) => row.channel_id)) {
+    const known = table.members.get(channel) ?? []
+    table.members.set(channel, [...known, ...added.map((member) => member.participant_id)])
   }
 }
 
@@ -37,6 +38,22 @@ function setInactiveAndPaused(table: RoutingTable, agents: readonly AgentState[]
   }
 }
 
+/** Reads all rows in pages, each after the last row of the one before, and gives other work its turn in between. */
+async function* pages<Row extends Place, Place>(
+  first: Place,
+  read: (after: Place, limit: number) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  for (let after: Place = first; ; ) {
+    const page = await read(after, PAGE)
+    yield page
+    if (page.length < PAGE) return
+    after = page.at(-1)!
+    await new Promise(setImmediate)
+  }
+}
+
+const NO_CHANNEL = { channel_id: '', id: '' }
+
 /** Reads everything into an empty table. */
 export async function fillTable(store: Store, tenantId: string, table: RoutingTable): Promise<RoutingTable> {
   const db = store.outsideTx
@@ -44,15 +61,12 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
   const [version] = await readVersions(db, [tenantId])
   table.version = version?.version ?? 0
   table.stamp = version?.stamp ?? ''
-  for (let after = ''; ; ) {
-    const page = await pageInterests(db, tenantId, after, PAGE)
-    for (const interest of page) table.put(interest)
-    if (page.length < PAGE) break
-    after = page.at(-1)!.id
-    await new Promise(setImmediate) // gives other work its turn
-  }
-  for (const feed of await readAllFeeds(db, tenantId)) table.put(feed)
-  setMembers(table, await readAllMembers(db, tenantId))
+  for await (const page of pages({ id: '' }, (after, limit) => pageInterests(db, tenantId, after, limit)))
+    for (const row of page) table.put(fromInterest(row))
+  for await (const page of pages(NO_CHANNEL, (after, limit) => pageFeeds(db, tenantId, after, limit)))
+    for (const row of page) table.put(fromFeed(row))
+  for await (const page of pages(NO_CHANNEL, (after, limit) => pageMembers(db, tenantId, after, limit)))
+    addMembers(table, page)
   setInactiveAndPaused(table, await readInactiveOrPaused(db, tenantId))
   table.sources = new Set((await readSources(db, tenantId)).map(({ source }) => source))
   return table
@@ -92,7 +106,7 @@ async function apply(store: Store, tenantId: string, table: RoutingTable, change
   for (const id of [...interests, ...feeds]) table.remove(id)
   for (const subscription of [...foundInterests, ...foundFeeds]) table.put(subscription)
   for (const id of channels) table.members.delete(id)
-  setMembers(table, foundMembers)
+  addMembers(table, foundMembers)
   for (const id of agents) {
     table.inactive.delete(id)
     table.paused.delete(id)

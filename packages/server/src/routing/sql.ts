@@ -27,7 +27,7 @@ export const readChanges = (db: Reads, tenantId: string, after: number, limit: n
     [tenantId, after, limit],
   )
 
-interface InterestRow {
+export interface InterestRow {
   id: string
   agent_id: string
   event_type: string
@@ -36,7 +36,7 @@ interface InterestRow {
   enrichment_depth: EnrichmentDepth
 }
 
-const fromInterest = (row: InterestRow): Subscription => ({
+export const fromInterest = (row: InterestRow): Subscription => ({
   kind: 'interest',
   id: row.id,
   glob: row.event_type,
@@ -47,14 +47,18 @@ const fromInterest = (row: InterestRow): Subscription => ({
   channelId: null,
 })
 
-interface FeedRow {
-  id: string
+/** The place of a row among the feeds or the members of a tenant. */
+export interface InChannel {
   channel_id: string
+  id: string
+}
+
+export interface FeedRow extends InChannel {
   event_type_glob: string
   filter_expression: string | null
 }
 
-const fromFeed = (row: FeedRow): Subscription => ({
+export const fromFeed = (row: FeedRow): Subscription => ({
   kind: 'feed',
   id: row.id,
   glob: row.event_type_glob,
@@ -69,19 +73,12 @@ const INTEREST = 'select id, agent_id, event_type, filter_expression, priority, 
 const FEED = 'select id, channel_id, event_type_glob, filter_expression from channel_feeds'
 
 /** Returns a page of active interests in the order of their ids. */
-export const pageInterests = async (
-  db: Reads,
-  tenantId: string,
-  after: string,
-  limit: number,
-): Promise<Subscription[]> =>
-  (
-    await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [
-      tenantId,
-      after,
-      limit,
-    ])
-  ).map(fromInterest)
+export const pageInterests = (db: Reads, tenantId: string, after: { id: string }, limit: number) =>
+  db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [
+    tenantId,
+    after.id,
+    limit,
+  ])
 
 export const readInterests = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
@@ -91,8 +88,12 @@ export const readInterests = async (db: Reads, tenantId: string, ids: string[]):
     ])
   ).map(fromInterest)
 
-export const readAllFeeds = async (db: Reads, tenantId: string): Promise<Subscription[]> =>
-  (await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1`, [tenantId])).map(fromFeed)
+/** Returns a page of active feeds in the order of their channels and ids. */
+export const pageFeeds = (db: Reads, tenantId: string, after: InChannel, limit: number) =>
+  db.rows<FeedRow>(
+    `${FEED} where tenant_id = ? and (channel_id, id) > (?, ?) and active = 1 order by channel_id, id limit ?`,
+    [tenantId, after.channel_id, after.id, limit],
+  )
 
 export const readFeeds = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
@@ -102,10 +103,12 @@ export const readFeeds = async (db: Reads, tenantId: string, ids: string[]): Pro
     ])
   ).map(fromFeed)
 
-export const readAllMembers = (db: Reads, tenantId: string) =>
-  db.rows<{ channel_id: string; participant_id: string }>(
-    'select channel_id, participant_id from channel_members where tenant_id = ?',
-    [tenantId],
+/** Returns a page of members in the order of their channels and ids. */
+export const pageMembers = (db: Reads, tenantId: string, after: InChannel, limit: number) =>
+  db.rows<InChannel & { participant_id: string }>(
+    `select channel_id, id, participant_id from channel_members
+      where tenant_id = ? and (channel_id, id) > (?, ?) order by channel_id, id limit ?`,
+    [tenantId, after.channel_id, after.id, limit],
   )
 
 export const readMembers = (db: Reads, tenantId: string, channelIds: string[]) =>

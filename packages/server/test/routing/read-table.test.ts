@@ -1,0 +1,78 @@
+// How a routing table is read from the store.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { fillTable } from '../../src/routing/read-table.ts'
+import { RoutingTable } from '../../src/routing/table.ts'
+import type { Insert, Store } from '../../src/store/db.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+
+const FEEDS: Insert = {
+  into: 'channel_feeds',
+  columns: {
+    tenant_id: 'text',
+    channel_id: 'text',
+    id: 'text',
+    event_type_glob: 'text',
+    filter_expression: 'text',
+    active: 'integer',
+    created_at: 'bigint',
+  },
+}
+
+const MEMBERS: Insert = {
+  into: 'channel_members',
+  columns: {
+    tenant_id: 'text',
+    channel_id: 'text',
+    id: 'text',
+    participant_type: 'text',
+    participant_id: 'text',
+    role: 'text',
+    joined_at: 'bigint',
+  },
+}
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  test('[RTE-16] feeds and members are read in pages, and a channel may go on in the next page', async () => {
+    const { id: tenantId } = await service.tenant()
+    const feed = (i: number) => [tenantId, `chn_${i % 3}`, `fed_${i}`, `x.${i}`, null, i === 7 ? 0 : 1, 0]
+    const member = (channel: string, i: number) => [tenantId, channel, `mbr_${i}`, 'agent', `agt_${i}`, 'member', 0]
+    await service.store.tx(async (tx) => {
+      await tx.insertMany(
+        FEEDS,
+        Array.from({ length: 2_500 }, (_, i) => feed(i)),
+      )
+      await tx.insertMany(
+        MEMBERS,
+        Array.from({ length: 2_200 }, (_, i) => member(i < 2_150 ? 'chn_1' : 'chn_2', i)),
+      )
+    })
+    const pages: number[] = []
+    const store: Store = {
+      ...service.store,
+      outsideTx: {
+        dialect: service.store.dialect,
+        async rows<Row>(sql: string, values?: never) {
+          const rows = await service.store.outsideTx.rows<Row>(sql, values)
+          pages.push(rows.length)
+          return rows
+        },
+      },
+    }
+    const table = await fillTable(store, tenantId, new RoutingTable())
+    assert.ok(Math.max(...pages) <= 1_000, `${Math.max(...pages)} rows at once`)
+    assert.equal(table.size, 2_499, 'all that are active')
+    assert.deepEqual(
+      ['chn_0', 'chn_1', 'chn_2'].map((id) => new Set(table.members.get(id)).size),
+      [0, 2_150, 50],
+    )
+    assert.equal(table.members.get('chn_1')!.length, 2_150)
+  })
+})
