@@ -1,11 +1,12 @@
 // The health of a mailbox, and what its owner acknowledged last.
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { memberTexts } from '../kernel/json-members.ts'
-import { nextTurn } from '../kernel/step-turns.ts'
+import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 import { one, type Db } from '../store/db.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
-import { openIn, type Mailbox } from './sql.ts'
-import { PUBLIC_STATE, STANDING, type Standing } from './standing.ts'
+import { openPages } from './open-deliveries.ts'
+import type { Mailbox } from './sql.ts'
+import { PUBLIC_STATE, standingOf } from './standing.ts'
 
 export interface QueueHealth {
   pending: number
@@ -15,21 +16,25 @@ export interface QueueHealth {
   last_poll_at: string | null
 }
 
-/** Counts the deliveries of a mailbox, in one pass over the open ones. */
+/** Counts the deliveries of a mailbox, in one pass over the open ones that pauses after each page. */
 export async function queueHealth(
   db: Db,
-  { tenantId, recipientId }: Mailbox,
+  mailbox: Mailbox,
   now: number,
   polledHere: number | null = null,
+  pause?: Pause,
 ): Promise<QueueHealth> {
   const mine = 'tenant_id = ? and recipient_id = ?'
-  const box = [tenantId, recipientId]
-  const open = await db.rows<{ standing: Standing; n: number; oldest: number }>(
-    `select standing, count(*) as n, min(created_at) as oldest from ${openIn(`created_at, ${STANDING} as standing`)} group by standing`,
-    [now, ...box],
-  )
-  const shown = (as: string) => open.filter(({ standing }) => PUBLIC_STATE[standing] === as)
-  const count = (as: string): number => shown(as).reduce((sum, { n }) => sum + n, 0)
+  const box = [mailbox.tenantId, mailbox.recipientId]
+  const counts = { pending: 0, leased: 0, dead_lettered: 0 }
+  let oldest = Infinity
+  for await (const page of openPages(db, mailbox, pause)) {
+    for (const delivery of page) {
+      const state = PUBLIC_STATE[standingOf(delivery, now)]
+      counts[state]++
+      if (state === 'pending') oldest = Math.min(oldest, delivery.created_at)
+    }
+  }
   const dead = await one<{ n: number }>(
     db,
     `select count(*) as n from deliveries where ${mine} and dead_lettered_at is not null`,
@@ -37,12 +42,9 @@ export async function queueHealth(
   )
   const poll = await one<{ last_poll_at: number }>(db, `select last_poll_at from mailboxes where ${mine}`, box)
   return {
-    pending: count('pending'),
-    leased: count('leased'),
-    dead_lettered: count('dead_lettered') + (dead?.n ?? 0),
-    oldest_pending_at: isoOrNull(
-      shown('pending').reduce<number | null>((first, { oldest }) => Math.min(first ?? oldest, oldest), null),
-    ),
+    ...counts,
+    dead_lettered: counts.dead_lettered + (dead?.n ?? 0),
+    oldest_pending_at: isoOrNull(counts.pending > 0 ? oldest : null),
     last_poll_at: isoOrNull(Math.max(poll?.last_poll_at ?? 0, polledHere ?? 0) || null),
   }
 }

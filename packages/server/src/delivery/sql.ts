@@ -22,14 +22,6 @@ export const ofMailbox = ({ mailbox }: { mailbox: Mailbox }): Owner => ({
 // Deliveries that are named are found by their ids. The recipient is then compared in the rows found, by an expression
 // that no index matches: given the choice, PostgreSQL may scan the whole mailbox for the ids instead.
 export const RECIPIENT_IS = "recipient_id || '' = ?"
-/**
- * All open deliveries of a mailbox. Parameters: tenant and recipient. Only the index of the mailbox has this order, so
- * neither engine searches all deliveries of the tenant for a mailbox. The tenant is a plain condition, so that a store
- * that is sharded by tenant asks one shard.
- */
-export const openIn = (columns: string): string =>
-  `(select ${columns} from deliveries where tenant_id = ? and recipient_id = ? and dead_lettered_at is null order by priority desc, id) as opened`
-
 export interface NewDeliveryRow {
   tenant_id: string
   recipient_id: string
@@ -121,17 +113,37 @@ export async function eventsSentTo(
   return new Set(rows.map((row) => row.event_id))
 }
 
-/** Nothing is due for a paused agent. Parameters: tenant, recipient. Evaluated once per statement. */
-const NOT_PAUSED = 'not exists (select 1 from agents where tenant_id = ? and id = ? and paused = 1)'
+/**
+ * The recipient, or null if it is a paused agent. Parameters: tenant, recipient, recipient. A condition beside the others
+ * is tested by SQLite for each row, so that a poll of a paused agent read its whole mailbox. As the key that is looked
+ * for, a null ends the search before it begins.
+ */
+const UNLESS_PAUSED =
+  'case when exists (select 1 from agents where tenant_id = ? and id = ? and paused = 1) then null else cast(? as text) end'
 
-/** In the order of delivery: highest priority, then oldest. Parameters: tenant, recipient, time, tenant, recipient. */
-const NEXT = `tenant_id = ? and recipient_id = ? and ${IS_READY} and ${NOT_PAUSED} order by priority desc, id`
+/** In the order of delivery: highest priority, then oldest. Parameters: tenant, tenant, recipient, recipient, time. */
+const NEXT = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and ${IS_READY} order by priority desc, id`
 
 const ONE_IS_DUE = `select 1 as due from deliveries where ${NEXT} limit 1`
 
 /** Whether a poll would find something. Locks nothing. */
 export const isSomethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
-  (await db.lookUp(ONE_IS_DUE, [tenantId, recipientId, now, tenantId, recipientId])) !== undefined
+  (await db.lookUp(ONE_IS_DUE, [tenantId, tenantId, recipientId, recipientId, now])) !== undefined
+
+const NEXT_DUE = `select min(case when due_at > ? then due_at end) as due from
+  (select due_at from deliveries where tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and dead_lettered_at is null
+    order by priority desc, id limit 1000) as opened`
+
+/**
+ * Returns when the next lease or wait runs out in a mailbox in which nothing was due at `since`; null if none will, or
+ * if the agent is paused. One that had run out by `since` and still was not due is ignored: a sweep has to handle it.
+ * Reads the first thousand deliveries, which were leased before the others. If a later one is due sooner, a waiting poll
+ * finds it when it looks again.
+ */
+export async function readNextDue(db: Db, { tenantId, recipientId }: Mailbox, since: number): Promise<number | null> {
+  const row = await db.lookUp<{ due: number | null }>(NEXT_DUE, [since, tenantId, tenantId, recipientId, recipientId])
+  return row?.due ?? null
+}
 
 export interface ClaimedRow {
   id: string
@@ -176,10 +188,10 @@ export const claimRows = (
 ) =>
   db.rows<ClaimedRow>(CLAIM(db), [
     tenantId,
-    recipientId,
-    now,
     tenantId,
     recipientId,
+    recipientId,
+    now,
     limit,
     until,
     now,
@@ -317,19 +329,6 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
  */
 export const moveEnds = (db: Db, ms: number, now: number) =>
   db.run('update deliveries set due_at = due_at + ?, wake_at = wake_at + ? where due_at > ?', [ms, ms, now])
-
-/**
- * Returns when the next lease or wait runs out in a mailbox in which nothing was due at `since`. It scans the open
- * deliveries. One that had run out by `since` and still was not due is ignored: its agent is paused, or a sweep has to
- * handle it.
- */
-export async function readNextDue(db: Db, { tenantId, recipientId }: Mailbox, since: number): Promise<number | null> {
-  const row = await db.lookUp<{ due: number | null }>(
-    `select min(case when due_at > ? then due_at end) as due from ${openIn('due_at')}`,
-    [since, tenantId, recipientId],
-  )
-  return row?.due ?? null
-}
 
 export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>
   db.runLater(

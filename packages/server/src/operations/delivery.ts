@@ -20,6 +20,7 @@ import type { PushHealth } from '../outbound/endpoint.ts'
 import { unauthenticated } from '../kernel/failure.ts'
 import { withRawNumbers } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
+import { makeStepTurns } from '../kernel/step-turns.ts'
 import { Stop } from '../kernel/stop.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
@@ -72,6 +73,7 @@ async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
   const { store, claim, identify, wakeups, now, policyOf, activity, pushHealth } = tools
   const replayDeadLetter = makeReplayDeadLetter(tools)
+  const counting = makeStepTurns()
   const acknowledgeTogether = makeAcknowledge(store, tools, now)
   // If the key was revoked or the agent deactivated while its poll waited, the poll gets nothing more.
   async function requireValidKey(principal: Principal): Promise<void> {
@@ -142,7 +144,9 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       const at = now()
       await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
       const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
-      const health = await queueHealth(db, mailbox, at, claim.lastPoll(mailbox))
+      const health = await queueHealth(db, mailbox, at, claim.lastPoll(mailbox), () =>
+        counting.take(principal.tenantId, principal.id),
+      )
       return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)
     }),
   ]
