@@ -1,6 +1,8 @@
 // Finds dead letters by what they have in common, newest first. No index covers a pattern or a part of a reason, so the
 // dead letters of a mailbox or a tenant are scanned without their payloads, a thousand in each turn.
+import { indexOfLinear } from '@sensorium/cel'
 import { isId } from '@sensorium/contract'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Value } from '../store/db.ts'
 import { IS_DEAD } from './standing.ts'
@@ -45,7 +47,7 @@ function passesOf({ event_type, reason }: DeadLetterFilter): (letter: FoundDeadL
   const part = reason?.toLowerCase()
   return (letter) =>
     (glob === null || glob.matches(letter.type)) &&
-    (part === undefined || letter.dlq_reason.toLowerCase().includes(part))
+    (part === undefined || indexOfLinear(letter.dlq_reason.toLowerCase(), part) >= 0)
 }
 
 /** Narrows the scope to the agent that the filter names; null if the scope is another agent's. */
@@ -71,6 +73,29 @@ function pageDead(
   )
 }
 
+/** Yields the dead letters that pass the filter, a page in each turn, scanning no more than `look`, in whole pages. */
+export async function* deadLetterPages(
+  db: Db,
+  scope: DeadLetterScope,
+  filter: DeadLetterFilter,
+  look: number,
+): AsyncGenerator<FoundDeadLetter[]> {
+  const whose = narrowed(scope, filter)
+  if (whose === null) return
+  const passes = passesOf(filter)
+  const since = filter.since === undefined ? 0 : Date.parse(filter.since)
+  const until = filter.until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.until) + 1
+  let before = { dead_lettered_at: until, id: '' }
+  for (let looked = 0; looked < look; ) {
+    const page = await pageDead(db, whose, before, since)
+    yield page.filter(passes)
+    looked += page.length
+    if (page.length < PAGE) return
+    before = page.at(-1)!
+    await nextTurn()
+  }
+}
+
 /** Returns at most `most` dead letters that pass the filter, scanning no more than `look`, in whole pages. */
 export async function findDeadLetters(
   db: Db,
@@ -79,20 +104,10 @@ export async function findDeadLetters(
   most: number,
   look: number,
 ): Promise<FoundDeadLetter[]> {
-  const whose = narrowed(scope, filter)
   const found: FoundDeadLetter[] = []
-  if (whose === null) return found
-  const passes = passesOf(filter)
-  const since = filter.since === undefined ? 0 : Date.parse(filter.since)
-  const until = filter.until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.until) + 1
-  let before = { dead_lettered_at: until, id: '' }
-  for (let looked = 0; looked < look; ) {
-    const page = await pageDead(db, whose, before, since)
-    for (const letter of page) if (passes(letter) && found.length < most) found.push(letter)
-    looked += page.length
-    if (page.length < PAGE || found.length === most) break
-    before = page.at(-1)!
-    await new Promise(setImmediate) // lets other work have its turn
+  for await (const letters of deadLetterPages(db, scope, filter, look)) {
+    found.push(...letters.slice(0, most - found.length))
+    if (found.length === most) break
   }
   return found
 }

@@ -17,7 +17,9 @@ test('[CON-13] the cause of a dead letter is a part of its reason', () => {
     ['Not acknowledged after 5 attempts over 150 s', 'Not acknowledged'],
     ['Not acknowledged after 1 attempt over 0 s', 'Not acknowledged'],
     ['Push failed after 5 attempts over 2 h; last error: answered 503', 'answered 503'],
+    ['Given back after 5 attempts over 3 min; last error: a; last error: b', 'a; last error: b'],
     ['the ledger is closed', 'the ledger is closed'],
+    ['Cooked after 2 attempts over an hour', 'Cooked after 2 attempts over an hour'],
   ] as const) {
     assert.equal(causeOf(reason), cause)
     assert.ok(reason.includes(cause))

@@ -83,6 +83,8 @@ test('the measurement tells linear growth from worse', () => {
     '^\\s*charset\\s*=\\s*"?([^"\\s]*)"?\\s*$',
     '^x?(\\w+)*-',
     '=[^;]*;[^;]*$',
+    '^(.+?) after \\d+ times? over [^;]*(?:; last: ([^]*))?$',
+    '^.*,[^;]*$',
   ])
     assert.ok(!isLinear(worstGrowth(source, '')), source)
 })

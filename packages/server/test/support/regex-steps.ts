@@ -174,17 +174,48 @@ interface Loop {
   /** The shortest text that leads to the repetition. */
   lead: string
   pumps: string[]
+  /** Characters that end the repetition, or one that follows it. */
+  ends: string[]
 }
 
-/** Every repetition that may go on for long, with the texts that keep it going. */
-function loopsOf(options: readonly Node[][], lead: string): Loop[] {
+const isLong = (node: Node): boolean => node.kind === 'repeat' && node.max >= 20
+
+/** For each of these repetitions, a character that ends it. */
+function endsOf(nodes: readonly Node[]): string[] {
+  return nodes.flatMap((node) => {
+    if (node.kind === 'group') return node.options.flatMap(endsOf)
+    if (node.kind !== 'repeat' || node.node.kind !== 'char') return []
+    const { test } = node.node
+    return SAMPLES.filter((sample) => !test.test(sample)).slice(0, 1)
+  })
+}
+
+/**
+ * The texts that lead to each long repetition in `nodes`. If the repetition before and the one after such a text match
+ * it too, a run of it can be divided between the two in as many ways as it is long.
+ */
+function stretches(nodes: readonly Node[], lead = ''): string[] {
+  return nodes.flatMap((node, i) => {
+    const before = lead + shortest(nodes.slice(0, i))
+    if (node.kind === 'group') return node.options.flatMap((option) => stretches(option, before))
+    return isLong(node) ? [before] : []
+  })
+}
+
+/**
+ * Every repetition that may go on for long, with the texts that keep it going. `lead` is the shortest text before the
+ * options, and `rest` is what follows them.
+ */
+function loopsOf(options: readonly Node[][], lead: string, rest: readonly Node[] = []): Loop[] {
   return options.flatMap((nodes) =>
     nodes.flatMap((node, i): Loop[] => {
       const before = lead + shortest(nodes.slice(0, i))
-      if (node.kind === 'group' || node.kind === 'ahead') return loopsOf(node.options, before)
+      const following = [...nodes.slice(i + 1), ...rest]
+      if (node.kind === 'group') return loopsOf(node.options, before, following)
+      if (node.kind === 'ahead') return loopsOf(node.options, before)
       if (node.kind !== 'repeat') return []
-      const inner = loopsOf([[node.node]], before)
-      if (node.max < 20) return inner
+      const inner = loopsOf([[node.node]], before, following)
+      if (!isLong(node)) return inner
       const chars = charsOf(node.node)
       const after = nodes
         .slice(i + 1, i + 4)
@@ -192,7 +223,9 @@ function loopsOf(options: readonly Node[][], lead: string): Loop[] {
         .filter((char) => chars.includes(char))
       const single = [...new Set([...after, ...chars])].slice(0, 4)
       const pairs = single.slice(0, 2).flatMap((a) => single.slice(0, 3).map((b) => a + b))
-      return [...inner, { lead: before, pumps: [...new Set([...single, shortest([node.node]), ...pairs])] }]
+      const one = shortest([node.node])
+      const pumps = [...single, one, ...pairs, ...stretches(following).flatMap((text) => [text, one + text])]
+      return [...inner, { lead: before, pumps: [...new Set(pumps)], ends: endsOf([node, ...following]) }]
     }),
   )
 }
@@ -215,12 +248,11 @@ export function worstGrowth(source: string, flags: string): Growth {
   const run = makeRun(options, flags)
   let worst: Growth = { growth: 0, input: '' }
   const bad = SAMPLES.find((sample) => !options.flat().flatMap(charsOf).includes(sample)) ?? '\u0001'
-  for (const { lead, pumps } of loopsOf(options, '')) {
+  for (const { lead, pumps, ends } of loopsOf(options, '')) {
     for (const pump of pumps) {
       if (pump === '') continue
       for (const [start, unit, end] of [
-        ...ENDS.map((end) => [lead, pump, end] as const),
-        [lead, pump, bad] as const,
+        ...[...new Set([...ENDS, bad, ...ends])].map((end) => [lead, pump, end] as const),
         ['', lead + pump, ''] as const,
         ['', lead + pump, bad] as const,
       ]) {
