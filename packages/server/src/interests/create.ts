@@ -10,7 +10,7 @@ import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import { lockRoutingExclusive, recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
-import type { Db } from '../store/db.ts'
+import { StoreUnavailable, type Db } from '../store/db.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import { backfill, type BackfillTools } from './backfill.ts'
 import { insertTogether, type InsertInterest } from './insert.ts'
@@ -42,6 +42,8 @@ export interface InterestRecord {
   begun(tx: Db): Promise<void>
   /** In the transaction that completes it. */
   ended(tx: Db, interest: Interest): Promise<void>
+  /** In the transaction that deletes the interest again. False if the record shows that the interest is complete. */
+  withdrawn(tx: Db): Promise<boolean>
 }
 
 /**
@@ -74,23 +76,38 @@ export async function createInterest(
   }
   if (!fields.backfill) return tools.insertInterest({ row, record: record.ended })
 
-  const interest = await store.tx(async (tx) => {
-    await lockRoutingExclusive(tx, tenantId)
-    const [made] = await insertTogether(tx, tools.quotas, [{ row, record: record.begun }])
-    return made!
-  })
+  let interest: Interest | null = null
   try {
-    await backfill(tools, row, fields.backfill, (tx) => record.ended(tx, interest))
-    return interest
+    interest = await store.tx(async (tx) => {
+      await lockRoutingExclusive(tx, tenantId)
+      const [made] = await insertTogether(tx, tools.quotas, [{ row, record: record.begun }])
+      return made!
+    })
+    const made = interest
+    await backfill(tools, row, fields.backfill, (tx) => record.ended(tx, made))
+    return made
   } catch (error) {
-    // The interest is deleted again, so that the caller may retry. If the store is unavailable, the interest stays, and
-    // a retry is a conflict.
-    await store
-      .tx(async (tx) => {
-        await deleteInterestRow(tx, tenantId, agentId, row.id)
-        await recordRoutingChange(tx, tenantId, 'interest', row.id, now())
-      })
-      .catch(() => {})
+    const isUnsure = error instanceof StoreUnavailable && error.trouble === 'unsure'
+    if (interest !== null || isUnsure) await undo(tools, row, isUnsure ? record.withdrawn : async () => true)
     throw error
   }
+}
+
+/**
+ * Deletes the interest again, so that the caller may retry. If the store went away during a commit, the interest may be
+ * complete, and a retry with the same key will be told so: `mayDelete` is false then, and it stays. It also stays if the
+ * store cannot be reached now; then a retry is a conflict.
+ */
+async function undo(
+  { store, now }: CreateTools,
+  row: InterestRow,
+  mayDelete: InterestRecord['withdrawn'],
+): Promise<void> {
+  const { tenant_id: tenantId, agent_id: agentId, id } = row
+  await store
+    .tx(async (tx) => {
+      if (!(await mayDelete(tx)) || (await deleteInterestRow(tx, tenantId, agentId, id)) === 0) return
+      await recordRoutingChange(tx, tenantId, 'interest', id, now())
+    })
+    .catch(() => {})
 }

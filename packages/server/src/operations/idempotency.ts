@@ -55,6 +55,8 @@ export interface RecordResponse {
    * for its response. Without the mark, the other request would find the work half done.
    */
   reserve?(tx: Db): Promise<void>
+  /** Takes the mark back in the transaction that undoes the work. False if there is none, or a response instead. */
+  withdraw?(tx: Db): Promise<boolean>
 }
 
 /** A longer response to a call that changed nothing is not recorded; a retry computes it again. */
@@ -134,6 +136,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
       await write(tx, { ...rowOf(request, refused(stillUnderWay())), body: marker })
       tx.afterCommit(() => (reservation.renewing = setInterval(renew, RENEW_MS).unref()))
     }
+    record.withdraw = async (tx) => (await deleteUnderWay(tx, request, marker, Number.MAX_SAFE_INTEGER)) > 0
     try {
       const response = await work(record)
       if (!recorded && isKept(response.status) && !response.pieces) {

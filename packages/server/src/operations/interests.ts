@@ -24,6 +24,7 @@ export function interestOperations(tools: CreateTools): Binding[] {
         createInterest(tools, principal, body, {
           begun: async (tx) => record?.reserve?.(tx),
           ended: async (tx, made) => record?.(tx, created(made)),
+          withdrawn: async (tx) => (await record?.withdraw?.(tx)) ?? true,
         })
       return created(await (body.backfill ? backfills.take(principal.tenantId, principal.id, create) : create()))
     }),

@@ -149,8 +149,12 @@ function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | 
     await write(tx, response.resourceId)
     if (record) await record(tx, response)
   }
-  const reserve = record?.reserve
-  return Object.assign(recorded, { begun: (tx: Db) => write(tx), ...(reserve ? { reserve } : {}) })
+  const { reserve, withdraw } = record ?? {}
+  return Object.assign(recorded, {
+    begun: (tx: Db) => write(tx),
+    ...(reserve ? { reserve } : {}),
+    ...(withdraw ? { withdraw } : {}),
+  })
 }
 
 /** Calls the handler of the operation: on a reader, in a transaction, or with transactions of its own. */

@@ -258,6 +258,7 @@ onBothEngines((engine) => {
         createInterest(tools, caller, wanted, {
           begun: async () => {},
           ended: () => Promise.reject(new Error('no record')),
+          withdrawn: async () => true,
         }),
         /no record/,
       )
