@@ -2,19 +2,23 @@
 import { ruleBroken, type Failure } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
-import { readChains, type Chain } from './sql.ts'
+import { readChains, storedAmong, type Chain } from './sql.ts'
 
-export const MAX_ANCESTORS = 32
+const MAX_ANCESTORS = 32
 
 interface Caused {
-  tenantId: string
-  events: readonly PreparedEvent[]
+  submission: { tenantId: string; events: readonly PreparedEvent[] }
+  /** What routing has decided about each of the events. */
+  routed: { events: readonly { refused: Failure | null }[] }
 }
+
+const NONE: ReadonlySet<PreparedEvent> = new Set()
 
 /** The causes that events of the group name, by tenant. */
 function causesOf(group: readonly Caused[]): Map<string, Set<string>> {
   const causes = new Map<string, Set<string>>()
-  for (const { tenantId, events } of group) {
+  for (const { submission } of group) {
+    const { tenantId, events } = submission
     for (const { causationId } of events) {
       if (causationId !== null) causes.set(tenantId, (causes.get(tenantId) ?? new Set()).add(causationId))
     }
@@ -35,14 +39,13 @@ async function storedChains(tx: Db, causes: ReadonlyMap<string, ReadonlySet<stri
 }
 
 /**
- * Returns how long the chain above each event is; the map is empty if no event names a cause. The chain is walked each
- * time and not stored: an event published later may lengthen the chain of an earlier one. A cause may be in the same
- * group, before the event.
+ * Returns the events whose chain of causes is too long. The chain is walked each time and not stored: an event published
+ * later may lengthen the chain of an earlier one, or close it to a circle. So a retry of an accepted event, which is a
+ * duplicate, is never among them. A cause may be in the same group, before the event.
  */
-export async function ancestorsOf(tx: Db, group: readonly Caused[]): Promise<Map<PreparedEvent, number>> {
-  const counts = new Map<PreparedEvent, number>()
+export async function tooDeepAmong(tx: Db, group: readonly Caused[]): Promise<ReadonlySet<PreparedEvent>> {
   const causes = causesOf(group)
-  if (causes.size === 0) return counts
+  if (causes.size === 0) return NONE
   const stored = await storedChains(tx, causes)
   const before = new Map<string, string | null>()
 
@@ -58,15 +61,40 @@ export async function ancestorsOf(tx: Db, group: readonly Caused[]): Promise<Map
     return length
   }
 
-  for (const { tenantId, events } of group) {
-    for (const event of events) {
-      const count = lengthFrom(tenantId, event.causationId)
-      counts.set(event, count)
-      if (count <= MAX_ANCESTORS && !before.has(`${tenantId} ${event.id}`))
+  const deep: { tenantId: string; event: PreparedEvent }[] = []
+  for (const { submission, routed } of group) {
+    const { tenantId, events } = submission
+    for (const [i, event] of events.entries()) {
+      // What is refused is not stored, and the second of two equal ids is a duplicate.
+      if (routed.events[i]!.refused || before.has(`${tenantId} ${event.id}`)) continue
+      if (lengthFrom(tenantId, event.causationId) <= MAX_ANCESTORS)
         before.set(`${tenantId} ${event.id}`, event.causationId)
+      else deep.push({ tenantId, event })
     }
   }
-  return counts
+  return deep.length === 0 ? NONE : withNewIds(tx, deep)
+}
+
+/** Returns the events whose ids their tenants have not stored. */
+async function withNewIds(
+  tx: Db,
+  given: readonly { tenantId: string; event: PreparedEvent }[],
+): Promise<Set<PreparedEvent>> {
+  const found = await Promise.all(
+    Array.from(
+      Map.groupBy(given, ({ tenantId }) => tenantId),
+      async ([tenantId, ofTenant]) => {
+        const events = ofTenant.map(({ event }) => event)
+        const known = await storedAmong(
+          tx,
+          tenantId,
+          events.map(({ id }) => id),
+        )
+        return events.filter(({ id }) => !known.has(id))
+      },
+    ),
+  )
+  return new Set(found.flat())
 }
 
 export const tooDeep = (event: PreparedEvent): Failure =>

@@ -9,7 +9,7 @@ import type { Router, Tables } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES, type Metric } from '../tenants/usage.ts'
-import { ancestorsOf, MAX_ANCESTORS, tooDeep } from './causation.ts'
+import { tooDeep, tooDeepAmong } from './causation.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { addressedAs, TEST_EVENT, textOfMatch } from './matched.ts'
 import { routeInSlices, type Routed } from './route-events.ts'
@@ -64,13 +64,13 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     const submissions = group.map(({ submission }) => submission)
     const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
     lockRoutingShared(tx, tenantIds)
-    const ancestors = await ancestorsOf(tx, submissions)
+    const deep = await tooDeepAmong(tx, group)
     // Both go out together, the insert first: it may wait for another publish of the same id, and a change of routing
     // that was answered meanwhile holds for these events too.
     const [inserted, tables] = await Promise.all([
       insertEvents(
         tx,
-        eventRows(group, ancestors, now, () => placeAt(now)),
+        eventRows(group, deep, now, () => placeAt(now)),
       ),
       router.tables(tx, tenantIds),
     ])
@@ -83,7 +83,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
       return submission.events.map((event, i): PublishOutcome => {
         const { matches, refused } = routed.events[i]!
         if (refused) return { status: 'refused', failure: refused }
-        if ((ancestors.get(event) ?? 0) > MAX_ANCESTORS) return { status: 'refused', failure: tooDeep(event) }
+        if (deep.has(event)) return { status: 'refused', failure: tooDeep(event) }
         // The first of two equal ids in a group made the row.
         if (!fresh.delete(`${submission.tenantId} ${event.id}`)) return { status: 'duplicate', eventId: event.id }
         const made = deliveriesOf(event, submission, matches, makeId, now)
@@ -153,7 +153,7 @@ function otherReason({ recipientId, addressedAs: recipient }: Match, extraId: st
 
 function eventRows(
   group: readonly RoutedSubmission[],
-  ancestors: ReadonlyMap<PreparedEvent, number>,
+  deep: ReadonlySet<PreparedEvent>,
   now: number,
   nextPlace: () => number,
 ): NewEventRow[] {
@@ -162,7 +162,7 @@ function eventRows(
     const { tenantId, senderId, events } = submission
     for (const [i, event] of events.entries()) {
       const key = `${tenantId} ${event.id}`
-      if (routed.events[i]!.refused || (ancestors.get(event) ?? 0) > MAX_ANCESTORS || rows.has(key)) continue
+      if (routed.events[i]!.refused || deep.has(event) || rows.has(key)) continue
       rows.set(key, {
         tenant_id: tenantId,
         id: event.id,

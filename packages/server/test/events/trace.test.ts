@@ -150,6 +150,33 @@ onBothEngines((engine) => {
       )
     })
 
+    test('[PUB-2] [LOOP-1] a retry of an accepted event is a duplicate, however long its chain has become', async () => {
+      const send = async (id: string, causationid: string): Promise<unknown[]> => {
+        const { status, body } = await publish(service, sender.token, { id, causationid })
+        return [status, body.status]
+      }
+      assert.deepEqual(await send('retry-self', 'retry-self'), [202, 'accepted'])
+      assert.deepEqual(await send('retry-self', 'retry-self'), [200, 'duplicate'])
+      assert.deepEqual(await send('retry-a', 'retry-b'), [202, 'accepted'])
+      assert.deepEqual(await send('retry-b', 'retry-a'), [202, 'accepted'])
+      assert.deepEqual(await send('retry-a', 'retry-b'), [200, 'duplicate'])
+      const both = Array.from({ length: 2 }, () => event({ id: 'retry-twice', causationid: 'retry-twice' }))
+      const deep = Array.from({ length: 2 }, () => event({ id: 'retry-deep', causationid: 'retry-a' }))
+      const batch = await service.call('POST /v1/events', {
+        token: sender.token,
+        raw: JSON.stringify([...both, ...deep, event({ id: 'retry-self', causationid: 'retry-a' })]),
+        headers: { 'content-type': 'application/cloudevents-batch+json' },
+      })
+      assert.deepEqual(
+        batch.body.results.map(
+          (r: { status?: string; error?: { details: { rule: string } } }) => r.status ?? r.error!.details.rule,
+        ),
+        ['accepted', 'duplicate', 'causation_too_deep', 'causation_too_deep', 'duplicate'],
+      )
+      const stored = await service.call('GET /v1/events/retry-self', { token: sender.token })
+      assert.equal(stored.body.event.causationid, 'retry-self')
+    })
+
     test('[TST-1] [TST-2] [TST-4] a test event reaches the agent through the ordinary pipeline', async () => {
       const agent = await tenant.agent()
       const watcher = await tenant.agent()
