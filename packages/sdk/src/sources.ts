@@ -2,6 +2,7 @@
 import type { Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { SensoriumError } from './errors.ts'
+import type { InHand } from './in-hand.ts'
 import { isPermanentRefusal, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
@@ -10,20 +11,22 @@ import { backoff, sleep } from './wait.ts'
 const MAX_POLL_S = 20
 const MAX_POLLED = 100
 
-export interface SourceParts {
+export interface PollParts {
   deliveries: DeliveryCalls
+  inHand: InHand
+  report(error: unknown): void
+}
+
+export interface StreamParts {
   connection: Connection
   tokens: Tokens
   concurrency: number
-  /** Starts to handle a delivery; returns at once. */
-  start(delivery: Delivery): void
-  /** Resolves to the number of handlers that may start, as soon as there is one. */
-  freeCapacity(): Promise<number>
+  inHand: InHand
   report(error: unknown): void
 }
 
 export interface Source {
-  /** Starts no further deliveries. */
+  /** Takes nothing new, as far as that is possible while deliveries are being handled. */
   pause(): void
   close(): Promise<void>
   /** Resolves when the source has closed; rejects when it cannot go on. */
@@ -50,15 +53,15 @@ async function repeat(
   }
 }
 
-export function pollSource({ deliveries: calls, start, freeCapacity, report }: SourceParts): Source {
+export function pollSource({ deliveries: calls, inHand, report }: PollParts): Source {
   const closing = new AbortController()
   const { signal } = closing
   const ended = repeat(
     async () => {
-      const limit = Math.min(MAX_POLLED, await freeCapacity())
+      const limit = Math.min(MAX_POLLED, await inHand.freeCapacity())
       if (signal.aborted) return
       const { deliveries } = await calls.poll({ limit, wait: MAX_POLL_S }, { signal })
-      for (const delivery of deliveries) start(delivery)
+      for (const delivery of deliveries) inHand.start(delivery)
     },
     report,
     signal,
@@ -71,21 +74,21 @@ export function pollSource({ deliveries: calls, start, freeCapacity, report }: S
   }
 }
 
-export function streamSource({ connection, tokens, concurrency, start, freeCapacity, report }: SourceParts): Source {
+export function streamSource({ connection, tokens, concurrency, inHand, report }: StreamParts): Source {
   const closing = new AbortController()
   const { signal } = closing
-  let paused = false
   const query = { max_in_flight: Math.min(MAX_POLLED, concurrency) }
 
   async function round(): Promise<void> {
-    for await (const { event, data } of readStream(
-      await openStream(connection, tokens, 'streamDeliveries', query, signal),
-    )) {
-      if (event !== 'delivery') continue
-      // The service counts deliveries in flight per stream, and handlers of the previous stream may still run.
-      await freeCapacity()
-      // A delivery that is not started goes back to the mailbox when the stream is closed.
-      if (!paused) start(JSON.parse(data) as Delivery)
+    const body = await openStream(connection, tokens, 'streamDeliveries', query, signal)
+    try {
+      for await (const { event, data } of readStream(body)) {
+        // The service counts deliveries in flight per stream, and handlers of the previous stream may still run.
+        if (event === 'delivery') inHand.startInTurn(JSON.parse(data) as Delivery)
+      }
+    } finally {
+      // The service gives back everything that it sent on this stream, so what was not started comes again.
+      inHand.forgetWaiting()
     }
     // The service ends a stream when it drains or when the key is revoked. Opening the next stream shows which.
     if (!signal.aborted) await sleep(backoff(0, null), signal).catch(() => {})
@@ -93,7 +96,8 @@ export function streamSource({ connection, tokens, concurrency, start, freeCapac
 
   const ended = repeat(round, report, signal)
   return {
-    pause: () => (paused = true),
+    // The stream stays open until it is closed, because its end would also give back what is being handled.
+    pause: () => {},
     async close() {
       closing.abort(new Error('the worker was stopped'))
       await ended.catch(() => {})

@@ -1,7 +1,7 @@
 // A worker: takes deliveries out of the mailbox, runs the handler, and reports the outcome of each to the service.
 //
 // 1. A delivery is acknowledged after its handler has resolved, never before.
-// 2. The lease of a slow handler is extended for as long as it runs.
+// 2. The lease of a slow handler is extended for as long as it runs, and that of a delivery for as long as it waits.
 // 3. A delivery that arrives again while its handler runs is not handled twice at once, and an event that was already
 //    handled is acknowledged without being handled again. Both hold within this process only; handlers must still be
 //    idempotent by event id.
@@ -12,6 +12,7 @@ import type { Delivery, Event } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { DeadLetter, RetryAfter } from './errors.ts'
 import type { EventDefaults } from './events.ts'
+import { makeInHand } from './in-hand.ts'
 import { RecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
 import { pollSource, streamSource, type Source } from './sources.ts'
@@ -23,7 +24,6 @@ const DEFAULT_LEASE_S = 30
 const REMEMBERED = 10_000
 const MAX_REASON = 1_000
 const MAX_WAIT_S = 86_400
-const MAX_EXTENDED = 100
 const STOPPED = 'the worker was stopped'
 
 /** The part of a client that a worker needs. `with` makes the clients of the same type that handlers get. */
@@ -77,14 +77,6 @@ export interface Worker {
   readonly stopped: Promise<void>
 }
 
-interface Running {
-  delivery: Delivery
-  since: number
-  finished: Promise<void>
-  /** The delivery as it arrived again meanwhile: its lease had lapsed, or its acknowledgement was lost. */
-  redelivered: Delivery | null
-}
-
 export function startWorker<Client extends WorkerClient<Client>, D>(
   client: Client,
   connection: Connection,
@@ -95,11 +87,9 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError('concurrency takes a whole number from 1 on')
   const report = (error: unknown, delivery?: Delivery): void => (options.onError ?? tellConsole)(error, delivery)
-  const running = new Map<string, Running>()
   const handled = new RecentIds(REMEMBERED)
   const acknowledge = makeAcknowledge((ids) => client.deliveries.ack(ids))
   const outOfTime = new AbortController()
-  let onFreed = (): void => {}
   let stopping: Promise<void> | null = null
 
   async function handleDelivery(delivery: Delivery): Promise<void> {
@@ -125,47 +115,23 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     await acknowledge(delivery.id)
   }
 
-  function start(delivery: Delivery): void {
-    const earlier = running.get(delivery.id)
-    if (earlier) return void (earlier.redelivered = delivery)
-    const finished = handleDelivery(delivery)
-      // A delivery whose acknowledgement failed comes again when its lease lapses, and is then acknowledged without
-      // being handled again.
-      .catch((error) => report(error, delivery))
-      .finally(() => {
-        const { redelivered } = running.get(delivery.id)!
-        running.delete(delivery.id)
-        if (redelivered) start(redelivered)
-        onFreed()
-      })
-    running.set(delivery.id, { delivery, since: performance.now(), finished, redelivered: null })
-  }
-
-  async function freeCapacity(): Promise<number> {
-    while (running.size >= concurrency) await new Promise<void>((resolve) => (onFreed = resolve))
-    return concurrency - running.size
-  }
-
-  const heartbeat = setInterval(
-    () => void extendSlow(client.deliveries, running.values(), leaseSeconds).catch(report),
-    (leaseSeconds * 1000) / 3,
-  )
-  const parts = { deliveries: client.deliveries, connection, tokens, concurrency, start, freeCapacity, report }
-  const source: Source = options.mode === 'sse' ? streamSource(parts) : pollSource(parts)
-
-  async function finish(): Promise<void> {
-    while (running.size > 0) await Promise.all([...running.values()].map(({ finished }) => finished))
-  }
+  const { deliveries } = client
+  const isStopping = (): boolean => stopping !== null
+  const inHand = makeInHand({ deliveries, concurrency, leaseSeconds, handle: handleDelivery, isStopping, report })
+  const source: Source =
+    options.mode === 'sse'
+      ? streamSource({ connection, tokens, concurrency, inHand, report })
+      : pollSource({ deliveries, inHand, report })
 
   /** Begins the stop, once. A later call of `stop` can only shorten the wait. */
   const begin = (): Promise<void> =>
     (stopping ??= (async () => {
       source.pause()
-      await finish()
+      await inHand.finish()
       await source.close()
       // A poll may have brought something in while it was being closed.
-      await finish()
-      clearInterval(heartbeat)
+      await inHand.finish()
+      inHand.close()
       options.signal?.removeEventListener('abort', stopNow)
     })())
 
@@ -207,13 +173,4 @@ async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: un
       : {}),
     ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
   })
-}
-
-/** Extends the leases of deliveries whose handlers have run for a third of one. */
-async function extendSlow(deliveries: DeliveryCalls, running: Iterable<Running>, leaseSeconds: number): Promise<void> {
-  const before = performance.now() - (leaseSeconds * 1000) / 3
-  const slow = [...running].filter(({ since }) => since <= before).map(({ delivery }) => delivery.id)
-  for (let from = 0; from < slow.length; from += MAX_EXTENDED) {
-    await deliveries.extend(slow.slice(from, from + MAX_EXTENDED), leaseSeconds)
-  }
 }
