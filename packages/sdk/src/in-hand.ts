@@ -18,12 +18,15 @@ interface Running extends Held {
   redelivered: Delivery | null
 }
 
+/** Acknowledges a delivery, or gives it back. */
+export type Settle = () => Promise<void>
+
 export interface InHandParts {
   deliveries: DeliveryCalls
   concurrency: number
   leaseSeconds: number
-  /** Handles a delivery and reports the outcome to the service. */
-  handle(delivery: Delivery): Promise<void>
+  /** Handles a delivery. Resolves to the call that reports the outcome to the service. */
+  handle(delivery: Delivery): Promise<Settle>
   isStopping(): boolean
   report(error: unknown, delivery?: Delivery): void
 }
@@ -49,20 +52,27 @@ export function makeInHand(parts: InHandParts): InHand {
   const waiting = new Map<string, Held>()
   let onFreed = (): void => {}
 
-  /** Handles a delivery that has waited. If its lease was lost, it comes again, or somebody else has it. */
-  async function handleIfHeld(delivery: Delivery): Promise<void> {
-    if ((await deliveries.extend([delivery.id], leaseSeconds)) > 0) await handle(delivery)
+  async function handleAndSettle(delivery: Delivery, hasWaited: boolean): Promise<void> {
+    // If the lease was lost meanwhile, the delivery is settled, or comes again, or somebody else has it.
+    if (hasWaited && (await deliveries.extend([delivery.id], leaseSeconds)) === 0) return
+    const settle = await handle(delivery)
+    const entry = running.get(delivery.id)!
+    const { redelivered } = entry
+    await settle()
+    // The service settles by delivery id, so the call settled the delivery as it had arrived again, too. What arrives
+    // during the call may be the next attempt.
+    if (entry.redelivered === redelivered) entry.redelivered = null
   }
 
-  function run(delivery: Delivery, work: (delivery: Delivery) => Promise<void>): void {
-    const finished = work(delivery)
+  function run(delivery: Delivery, hasWaited: boolean): void {
+    const finished = handleAndSettle(delivery, hasWaited)
       // A delivery whose acknowledgement failed comes again when its lease lapses, and is then acknowledged without
       // being handled again.
       .catch((error) => report(error, delivery))
       .finally(() => {
         const { redelivered } = running.get(delivery.id)!
         running.delete(delivery.id)
-        if (redelivered) start(redelivered)
+        if (redelivered) run(redelivered, true)
         else startWaiting()
         onFreed()
       })
@@ -72,14 +82,14 @@ export function makeInHand(parts: InHandParts): InHand {
   function start(delivery: Delivery): void {
     const earlier = running.get(delivery.id)
     if (earlier) earlier.redelivered = delivery
-    else run(delivery, handle)
+    else run(delivery, false)
   }
 
   function startWaiting(): void {
     const [next] = waiting.values()
     if (!next || isStopping()) return
     waiting.delete(next.delivery.id)
-    run(next.delivery, handleIfHeld)
+    run(next.delivery, true)
   }
 
   /** Extends the leases of deliveries that have been in hand for a third of one. */

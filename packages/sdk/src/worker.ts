@@ -12,7 +12,7 @@ import type { Delivery, Event } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { DeadLetter, RetryAfter } from './errors.ts'
 import type { EventDefaults } from './events.ts'
-import { makeInHand } from './in-hand.ts'
+import { makeInHand, type Settle } from './in-hand.ts'
 import { RecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
 import { pollSource, streamSource, type Source } from './sources.ts'
@@ -92,10 +92,10 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const outOfTime = new AbortController()
   let stopping: Promise<void> | null = null
 
-  async function handleDelivery(delivery: Delivery): Promise<void> {
+  async function handleDelivery(delivery: Delivery): Promise<Settle> {
     const event = delivery.payload as Event & { data: D }
     if (!handled.has(delivery.event_id)) {
-      if (stopping) return giveBack(client.deliveries, delivery, new Error(STOPPED))
+      if (stopping) return () => giveBack(client.deliveries, delivery, new Error(STOPPED))
       const trace = typeof event['traceparent'] === 'string' ? { traceparent: event['traceparent'] } : {}
       const work = {
         event,
@@ -108,11 +108,11 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
         await orAborted(handle(work), outOfTime.signal)
       } catch (error) {
         if (!outOfTime.signal.aborted) report(error, delivery)
-        return giveBack(client.deliveries, delivery, error)
+        return () => giveBack(client.deliveries, delivery, error)
       }
       handled.add(delivery.event_id)
     }
-    await acknowledge(delivery.id)
+    return () => acknowledge(delivery.id)
   }
 
   const { deliveries } = client

@@ -147,8 +147,10 @@ test('[SDK-13] a delivery that came again while its handler ran is given back by
     }
     let body = ''
     for await (const chunk of request) body += String(chunk)
+    if (request.url!.endsWith('/extend')) return void response.end('{"extended":1}')
     given.push([request.url, JSON.parse(body).reason])
-    response.end('{"nacked":1}')
+    // The first is refused. It would have given back the delivery as it came again, too.
+    response.writeHead(given.length === 1 ? 409 : 200).end('{"nacked":1}')
   })
   const fails = Promise.withResolvers<void>()
   let handled = 0

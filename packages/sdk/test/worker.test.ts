@@ -233,4 +233,42 @@ onBothEngines((engine) => {
       [['acknowledged', 2]],
     )
   })
+
+  test('[SDK-10] a delivery that came again while its handler ran is not handled again when it is given back', async () => {
+    const { agent, client } = await listener('f.again')
+    let cameAgain = false
+    const polledAfterwards = Promise.withResolvers<void>()
+    const givenBack = Promise.withResolvers<void>()
+    const watching: typeof fetch = async (input, init) => {
+      const { pathname } = new URL(String(input))
+      if (pathname.endsWith('/poll') && cameAgain) polledAfterwards.resolve()
+      const response = await fetch(input, init)
+      if (pathname.endsWith('/poll') && (await response.clone().text()).includes('"attempt_count":2')) cameAgain = true
+      if (pathname.endsWith('/nack')) givenBack.resolve()
+      return response
+    }
+    const begun = Promise.withResolvers<void>()
+    const next = Promise.withResolvers<void>()
+    const handled: string[] = []
+    const worker = createClient({ url: service.url, apiKey: agent.key, fetch: watching }).worker({
+      onError: () => {},
+      async handle({ event }) {
+        handled.push(event.id)
+        if (event.id === 'f-next') return next.resolve()
+        begun.resolve()
+        await polledAfterwards.promise
+        throw new RetryAfter(600)
+      },
+    })
+    await client.publish({ type: 'f.again', id: 'f-1' })
+    await begun.promise
+    await service.clock.jump(31_000)
+    await givenBack.promise
+    await client.publish({ type: 'f.again', id: 'f-next' })
+    await next.promise
+    await worker.stop()
+    assert.deepEqual(handled, ['f-1', 'f-next'])
+    const [delivery] = (await client.events.get('f-1')).deliveries
+    assert.deepEqual([delivery!.state, delivery!.attempts], ['pending', 2])
+  })
 })
