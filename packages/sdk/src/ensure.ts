@@ -125,6 +125,35 @@ async function asAgent(
   await revoke()
 }
 
+/**
+ * Creates an interest. `old` is the interest with the same pattern and filter, if there is one: the two cannot exist at
+ * once, so it has to be removed first. It is removed only when the service has found nothing else wrong with the new
+ * one (a 400 comes before a 422), and is put back if the new one cannot be created after all.
+ */
+async function createOrReplace(
+  own: Call,
+  id: string,
+  one: NewInterest,
+  old: Interest | undefined,
+  options: CallOptions,
+): Promise<void> {
+  const create = (body: NewInterest, how: CallOptions) =>
+    nullIfRefused(own('createInterest', { params: { id }, body: interestOf(body) }, how), 422, 'interest_conflict')
+  if (!old) return void (await create(one, options))
+  // Any 422: at its quota, an agent is refused another interest before the conflict is found.
+  const created = await nullIfRefused(create(one, options), 422)
+  if (created) return
+  const { signal: _, ...unaborted } = options
+  try {
+    await nullIfRefused(own('deleteInterest', { params: { id, interest_id: old.id } }, options), 404)
+    await create(one, options)
+  } catch (error) {
+    const { event_type, filter_expression, priority, enrichment_depth } = old
+    await create({ event_type, filter_expression, priority, enrichment_depth }, unaborted).catch(() => {})
+    throw error
+  }
+}
+
 async function ensureInterests(
   tools: EnsureTools,
   id: string,
@@ -134,21 +163,18 @@ async function ensureInterests(
   const { call } = tools
   const { options, keepOthers } = settings
   const list = async (): Promise<Interest[]> => (await call('listInterests', { params: { id } }, options)).interests
-  const remove = (interest_id: string) =>
-    nullIfRefused(call('deleteInterest', { params: { id, interest_id } }, options), 404)
   const { missing, others } = difference(await list(), wanted, sameInterest)
-  // An interest with the same pattern and filter conflicts with its replacement, so it is removed first. All others are
-  // removed last, so that no event falls between an old filter and a new one.
-  const inTheWay = others.filter((other) => missing.some((one) => sameSubscription(other, one)))
-  for (const other of inTheWay) await remove(other.id)
+  const replacedBy = (one: NewInterest) => others.find((other) => sameSubscription(other, one))
+  const replaced = missing.map(replacedBy)
   if (missing.length > 0)
     await asAgent(tools, id, settings, async (own) => {
-      for (const one of missing) {
-        const created = own('createInterest', { params: { id }, body: interestOf(one) }, options)
-        await nullIfRefused(created, 422, 'interest_conflict')
-      }
+      for (const one of missing) await createOrReplace(own, id, one, replacedBy(one), options)
     })
-  if (!keepOthers) for (const other of others) if (!inTheWay.includes(other)) await remove(other.id)
+  // Those that nothing replaces are removed last, so that no event falls between an old filter and a new one.
+  if (!keepOthers)
+    for (const other of others)
+      if (!replaced.includes(other))
+        await nullIfRefused(call('deleteInterest', { params: { id, interest_id: other.id } }, options), 404)
   const now = await list()
   return wanted.flatMap((one) => now.filter((interest) => sameInterest(interest, one)).slice(0, 1))
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createClient, type Client, type Description } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
-import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
 
 const agent = (external_id: string, name = external_id) => ({
   external_id,
@@ -130,5 +130,45 @@ onBothEngines((engine) => {
     const hasty = createClient({ url: service.url, apiKey: tenant.adminKey, fetch: abortAtInterest })
     await assert.rejects(hasty.ensure(described, { mintKeys: true, signal: aborting.signal }), { name: 'AbortError' })
     assert.deepEqual((await admin.keys.list(agents['triage']!.id)).keys, [])
+  })
+
+  test('[SDK-18] an interest that cannot be replaced stays', async () => {
+    await fresh()
+    const withPriority = (priority: number): Description => ({
+      agents: [agent('triage')],
+      interests: [{ agent: 'triage', event_type: 'com.shop.*', filter_expression: 'data.total > 1', priority }],
+    })
+    const { agents, interests } = await admin.ensure(withPriority(1), { mintKeys: true })
+    const list = async () => (await admin.interests.list(agents['triage']!.id)).interests
+    // Nothing is removed if no key may be minted, or if the new interest is not valid.
+    await assert.rejects(admin.ensure(withPriority(2)), /mintKeys/)
+    await assert.rejects(admin.ensure(withPriority(-1), { mintKeys: true }), { code: 'validation_failed' })
+    assert.deepEqual(await list(), interests)
+    // The second request to create it is the one after the removal.
+    for (const fails of ['is refused', 'is aborted']) {
+      const aborting = new AbortController()
+      let creations = 0
+      const failing: typeof fetch = async (input, init) => {
+        if (init?.method !== 'POST' || !String(input).endsWith('/interests') || ++creations !== 2)
+          return fetch(input, init)
+        assert.deepEqual(await list(), [])
+        if (fails === 'is refused') return Response.json({}, { status: 403 })
+        aborting.abort()
+        return fetch(input, init)
+      }
+      const unlucky = createClient({ url: service.url, apiKey: tenant.adminKey, fetch: failing })
+      await assert.rejects(unlucky.ensure(withPriority(2), { mintKeys: true, signal: aborting.signal }))
+      assert.deepEqual(
+        (await list()).map(({ event_type, filter_expression, priority }) => [event_type, filter_expression, priority]),
+        [['com.shop.*', 'data.total > 1', 1]],
+        fails,
+      )
+    }
+    // A tenant whose quota is used up can still replace one.
+    const settings = { token: OPERATOR_TOKEN, body: { quota_interests: 1 } }
+    assert.equal((await service.call(`PATCH /operator/tenants/${tenant.slug}/settings`, settings)).status, 200)
+    const changed = await admin.ensure(withPriority(2), { mintKeys: true })
+    assert.deepEqual(await list(), changed.interests)
+    assert.equal(changed.interests[0]!.priority, 2)
   })
 })
