@@ -12,7 +12,10 @@ export type NewEvent = Pick<Event, 'type'> & Partial<Event> & { [extension: stri
 export type EventDefaults = Readonly<Partial<Pick<Event, 'source'>> & { causationid?: string; traceparent?: string }>
 
 export interface EventCalls {
-  /** Publishes one event. An id is generated if it is left out, and kept by retries. */
+  /**
+   * Publishes one event. An id is generated if it is left out, and kept by retries. With an `idempotencyKey` the call can
+   * be repeated later, with the same event: the id is derived from both, and `time` is not filled in.
+   */
   publish(event: NewEvent, options?: CallOptions): Promise<Published>
   /** Publishes up to 100 events in one call. Each succeeds or fails on its own; the results are in the same order. */
   publishBatch(events: readonly NewEvent[], options?: CallOptions): Promise<(Published | { error: ErrorBody })[]>
@@ -30,16 +33,31 @@ export interface EventCalls {
   explain(event: NewEvent, agentId?: string, options?: CallOptions): Promise<Explanation>
 }
 
-/** Returns the envelope to send. `source` defaults to the agent itself. */
-export function envelopeOf(event: NewEvent, defaults: EventDefaults, agentId: string | undefined): Event {
-  return {
-    specversion: '1.0',
-    id: crypto.randomUUID(),
+/** Returns a text of 64 characters that depends on the value alone. */
+async function digestOf(value: unknown): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(value)))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Returns the envelope to send. `source` defaults to the agent itself. With an idempotency key, the service refuses a
+ * second call that differs from the first: so the id is derived from the key and the event, and no time is added. The
+ * key alone does not suffice. Another sender may use the same, and so may a batch for several events.
+ */
+async function envelopeOf(
+  event: NewEvent,
+  defaults: EventDefaults,
+  agentId: string | undefined,
+  key: readonly unknown[] | null,
+): Promise<Event> {
+  const envelope = {
+    specversion: '1.0' as const,
     source: agentId === undefined ? '/client' : `/agents/${agentId}`,
-    time: new Date().toISOString(),
+    ...(key ? {} : { time: new Date().toISOString() }),
     ...withoutUndefined(defaults),
     ...withoutUndefined(event),
   }
+  return { ...envelope, id: envelope.id ?? (key ? await digestOf([...key, envelope]) : crypto.randomUUID()) }
 }
 
 export function eventCalls(
@@ -47,11 +65,12 @@ export function eventCalls(
   defaults: EventDefaults,
   agentId: () => Promise<string | undefined>,
 ): EventCalls {
-  const envelope = async (event: NewEvent, options?: CallOptions): Promise<Event> =>
+  const envelope = async (event: NewEvent, options?: CallOptions, place = 0): Promise<Event> =>
     envelopeOf(
       event,
       defaults,
       (event.source ?? defaults.source) ? undefined : await orAborted(agentId(), options?.signal),
+      options?.idempotencyKey === undefined ? null : [options.idempotencyKey, place],
     )
   const publish: EventCalls['publish'] = async (event, options) =>
     (await call('publishEvent', { body: await envelope(event, options) }, options)) as Published
@@ -64,7 +83,9 @@ export function eventCalls(
     },
     async publishBatch(events, options) {
       // The contract has the body of one event; a batch is a list of them with a media type of its own.
-      const body = (await Promise.all(events.map((event) => envelope(event, options)))) as unknown as Event
+      const body = (await Promise.all(
+        events.map((event, place) => envelope(event, options, place)),
+      )) as unknown as Event
       const headers = { ...options?.headers, 'content-type': 'application/cloudevents-batch+json' }
       const { results } = (await call('publishEvent', { body }, { ...options, headers })) as { results: unknown[] }
       return results as (Published | { error: ErrorBody })[]

@@ -1,7 +1,7 @@
 // The client against the real service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createClient, SensoriumError, type Client } from '@sensorium/client'
+import { createClient, SensoriumError, type Client, type Published } from '@sensorium/client'
 import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
@@ -147,6 +147,30 @@ onBothEngines((engine) => {
       ['accepted', 'invalid_event', 'accepted'],
     )
     assert.equal((await client.events.get('given')).event!.source, '/batch')
+  })
+
+  test('[SDK-8] a publish that is repeated with its idempotency key is done once', async () => {
+    const agent = await tenant.agent()
+    const ofAgent = () => createClient({ url: service.url, apiKey: agent.key })
+    const publish = (n: number, idempotencyKey: string) =>
+      ofAgent().publish({ type: 'a.b', data: { n } }, { idempotencyKey })
+    const first = await publish(1, 'once')
+    assert.deepEqual(await publish(1, 'once'), first)
+    assert.notEqual((await publish(1, 'another')).event_id, first.event_id)
+    await assert.rejects(publish(2, 'once'), { code: 'conflict' })
+    // Another agent may use the same key for an event of its own.
+    const other = createClient({ url: service.url, apiKey: (await tenant.agent()).key })
+    const same = await other.publish({ type: 'a.b', data: { n: 1 } }, { idempotencyKey: 'once' })
+    assert.deepEqual([same.status, same.event_id === first.event_id], ['accepted', false])
+    // An id of the caller's own stays.
+    const named = { type: 'a.b', id: 'named' }
+    for (let n = 0; n < 2; n++)
+      assert.equal((await ofAgent().publish(named, { idempotencyKey: 'named' })).status, 'accepted')
+    // Equal events of a batch are several events.
+    const batch = () => ofAgent().events.publishBatch([{ type: 'a.b' }, { type: 'a.b' }], { idempotencyKey: 'batch' })
+    const results = (await batch()) as Published[]
+    assert.deepEqual(await batch(), results)
+    assert.equal(new Set(results.map(({ event_id }) => event_id)).size, 2)
   })
 
   test('[CON-7] live yields events and counts until it is aborted, across a stream that broke off', async () => {
