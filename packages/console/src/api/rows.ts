@@ -35,6 +35,8 @@ export interface Rows<T, R = unknown> {
   /** The response of the first page, for its fields other than the items. */
   first: R | undefined
   isPending: boolean
+  /** Whether this is the list of the previous input, shown until the one that is asked for has arrived. */
+  isPrevious: boolean
   error: Error | null
   /** For a list that is fetched whole: whether it is longer than the part that is fetched. */
   isCutOff: boolean
@@ -123,12 +125,13 @@ export function useRows<O extends Listing, T>(
       at: (index) => byPage.get(Math.floor(index / PAGE))?.[index % PAGE],
       first,
       isPending: first === undefined && error === null,
+      isPrevious: false,
       error,
       isCutOff: whole && total > MOST_PAGES * PAGE,
       setViewport,
     }
   }, [key, total, first, responses, pageList, view[0], view[1], whole, error, setViewport, itemsOf])
-  if (list.isPending && kept.current !== null) return { ...kept.current, setViewport }
+  if (list.isPending && kept.current !== null) return { ...kept.current, isPrevious: true, setViewport }
   if (!list.isPending) kept.current = list
   return list
 }

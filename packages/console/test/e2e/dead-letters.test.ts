@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
+import type { Route } from 'playwright-core'
 import { noBrowser } from '../support/chromium.ts'
 import { consoleForSuite } from '../support/console.ts'
 
@@ -103,6 +104,24 @@ describe('dead letters', { skip: noBrowser }, () => {
     await page.getByText('Replayed 4 of 4').waitFor()
     await page.getByText('No dead letter fits this filter').waitFor()
     assert.equal(await total(), 2)
+  })
+
+  test('[UI-31] nothing is replayed or discarded while the list of another filter is shown', async () => {
+    const { page } = await console.signIn(console.adminKey, '/dead-letters?reason=unknown')
+    const verbs = [page.getByRole('button', { name: /^Replay/ }), page.getByRole('button', { name: /^Discard/ })]
+    const enabled = (): Promise<boolean[]> => Promise.all(verbs.map((verb) => verb.isEnabled()))
+    await page.getByRole('button', { name: 'Discard all 4' }).waitFor()
+    assert.deepEqual(await enabled(), [true, true])
+    const held = Promise.withResolvers<Route>()
+    await page.route(/delivery\/dlq\?/, held.resolve, { times: 1 })
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByRole('button', { name: 'Clear' }).waitFor({ state: 'detached' })
+    assert.deepEqual(await enabled(), [false, false], 'before the new list is requested')
+    const request = await held.promise
+    assert.deepEqual(await enabled(), [false, false], 'before the new list has arrived')
+    await request.continue()
+    await page.getByRole('button', { name: 'Discard all 6' }).waitFor()
+    assert.deepEqual(await enabled(), [true, true])
   })
 
   test('[UI-31] an agent sees its own', async () => {

@@ -73,3 +73,6 @@ export function globMatches(glob: string, type: string): boolean {
   }
   return items.slice(item).every((rest) => rest === STAR)
 }
+
+/** Returns the pattern that matches this type alone: publishers choose types, and `*` is one. */
+export const exactGlob = (type: string): string => type.replace(/[*?[\\]/g, '\\$&')

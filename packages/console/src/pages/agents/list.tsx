@@ -62,6 +62,7 @@ function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
       at: (index) => rows[index],
       first: undefined,
       isPending,
+      isPrevious: false,
       error,
       isCutOff: false,
       setViewport() {},

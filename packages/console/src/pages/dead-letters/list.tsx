@@ -42,13 +42,14 @@ export function DeadLettersPage() {
   const jobs = useJob()
   const set = (change: { reason?: string; type?: string; agent?: string; open?: string }): void =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
-  const asked = useSettled(useMemo(() => filterOf(reason, type, agent), [reason, type, agent]))
+  const wanted = useMemo(() => filterOf(reason, type, agent), [reason, type, agent])
+  const asked = useSettled(wanted)
   const list = useRows('listDeadLetters', { query: asked }, lettersOf, { every: 5_000 })
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const toggle = useCallback((id: string) => setPicked((old) => toggled(old, id)), [])
   // Rows selected under another filter are out of sight, and the user no longer means them.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when the filter changes
-  useEffect(() => setPicked(new Set()), [asked])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when another list is shown
+  useEffect(() => setPicked(new Set()), [list.key])
   const columns = useColumns(kind === 'org_admin', picked, toggle)
   useShortcut('x', 'Select the row', () => {
     const row = list.at(focusedRow())
@@ -65,7 +66,9 @@ export function DeadLettersPage() {
   const all: Choice = { filter: { ...asked, until: list.at(0)?.dead_lettered_at ?? '' }, total: list.total }
   const target: Choice = picked.size > 0 ? { ids: [...picked] } : all
   const says = picked.size > 0 ? `${picked.size.toLocaleString()} selected` : `all ${list.total.toLocaleString()}`
-  const cannot = jobs.job !== null || list.total === 0
+  // The count on the buttons is that of the list shown, which has to be the list of the filter shown above it.
+  const isCurrent = wanted === asked && !list.isPrevious
+  const cannot = jobs.job !== null || list.total === 0 || !isCurrent
 
   return (
     <PageFrame

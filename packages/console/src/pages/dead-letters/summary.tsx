@@ -6,6 +6,7 @@ import { useCall } from '../../api/calls.ts'
 import { Segments } from '../../components/segments.tsx'
 import { useNarrow } from '../../components/use-narrow.ts'
 import { useSession } from '../../session/session.ts'
+import { exactGlob } from '../agents/glob.ts'
 
 export type Facet = 'reason' | 'type' | 'agent'
 
@@ -26,7 +27,7 @@ interface Line {
 function linesOf(summary: DeadLetterSummary, facet: Facet, nameOf: (id: string) => string): Line[] {
   if (facet === 'reason') return summary.by_reason.map(({ reason, count }) => ({ value: reason, says: reason, count }))
   if (facet === 'type')
-    return summary.by_event_type.map(({ event_type, count }) => ({ value: event_type, says: event_type, count }))
+    return summary.by_event_type.map(({ event_type: says, count }) => ({ value: exactGlob(says), says, count }))
   return summary.by_agent.map(({ agent_id, count }) => ({ value: agent_id, says: nameOf(agent_id), count }))
 }
 

@@ -12,14 +12,13 @@ export type Choice = { ids: readonly string[] } | { filter: DeadLetterFilter; to
 /** Letters per step: about half a second of work for a small machine. */
 const STEP = 100
 
-async function step(client: Client, verb: Verb, choice: { delivery_ids: string[] } | { filter: DeadLetterFilter }) {
-  const body = 'filter' in choice ? { ...choice, limit: STEP } : choice
-  if (verb === 'replay') {
-    const { matched, replayed } = await client.deliveries.replayMany(body)
-    return { matched, done: replayed }
-  }
-  const { matched, discarded } = await client.deliveries.discardMany(body)
-  return { matched, done: discarded }
+type Step = { delivery_ids: string[] } | { filter: DeadLetterFilter; limit: number }
+
+/** Returns how many letters were replayed or discarded. */
+async function take(client: Client, verb: Verb, step: Step): Promise<number> {
+  return verb === 'replay'
+    ? (await client.deliveries.replayMany(step)).replayed
+    : (await client.deliveries.discardMany(step)).discarded
 }
 
 export const totalOf = (choice: Choice): number => ('ids' in choice ? choice.ids.length : choice.total)
@@ -29,17 +28,18 @@ export async function* workThrough(client: Client, verb: Verb, choice: Choice): 
   let done = 0
   if ('ids' in choice) {
     for (let at = 0; at < choice.ids.length; at += STEP) {
-      done += (await step(client, verb, { delivery_ids: choice.ids.slice(at, at + STEP) })).done
+      done += await take(client, verb, { delivery_ids: choice.ids.slice(at, at + STEP) })
       yield done
     }
     return
   }
-  // A replayed delivery may fail again and become a dead letter once more, so the loop never handles more than there
-  // were at the beginning.
+  // Never more than the number that the user was shown, whatever fits the filter by now: a discarded letter is gone for
+  // good, and a replayed delivery may fail again and become a dead letter once more.
   while (done < choice.total) {
-    const now = await step(client, verb, { filter: choice.filter })
-    done += now.done
+    const limit = Math.min(STEP, choice.total - done)
+    const taken = await take(client, verb, { filter: choice.filter, limit })
+    done += taken
     yield done
-    if (now.done === 0) return
+    if (taken === 0) return
   }
 }

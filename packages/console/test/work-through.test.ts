@@ -1,0 +1,37 @@
+// Replaying and discarding many dead letters in steps.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createClient } from '@sensorium/client'
+import { onBothEngines } from '../../server/test/support/engines.ts'
+import { startService, type Service } from '../../server/test/support/service.ts'
+import { workThrough } from '../src/pages/dead-letters/work-through.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  before(async () => {
+    service = await startService(engine)
+  })
+  after(() => service.stop())
+
+  test('[UI-31] no more dead letters are discarded than the user was shown, whatever fits the filter', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const admin = createClient({ url: service.url, apiKey: tenant.adminKey })
+    const receiver = createClient({ url: service.url, apiKey: agent.key })
+    await receiver.interests.create(agent.id, { event_type: '*' })
+    for (const count of [100, 5]) {
+      await admin.events.publishBatch(Array.from({ length: count }, () => ({ type: 'com.door', source: '/plant' })))
+      const { deliveries } = await receiver.deliveries.poll({ limit: 100 })
+      await receiver.deliveries.nack(
+        deliveries.map(({ id }) => id),
+        { dead_letter: true },
+      )
+    }
+    const total = async (): Promise<number> => (await admin.deliveries.deadLetters({ limit: 1 })).total
+    assert.equal(await total(), 105)
+    const progress: number[] = []
+    for await (const done of workThrough(admin, 'discard', { filter: {}, total: 102 })) progress.push(done)
+    assert.deepEqual(progress, [100, 102])
+    assert.equal(await total(), 3)
+  })
+})
