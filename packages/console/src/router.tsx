@@ -14,6 +14,8 @@ export function makeRouter() {
     parseSearch: parseSearchWith((text) => text),
     stringifySearch: stringifySearchWith(String),
     defaultPreload: 'intent',
+    // The page of another agent or tenant starts anew: it keeps no open dialog, and no secret that was shown in one.
+    defaultRemountDeps: ({ params }) => params,
     scrollRestoration: false,
   })
 }

@@ -45,6 +45,22 @@ describe('agents', { skip: noBrowser }, () => {
     await assert.rejects(createClient({ url: console.url, apiKey: key }).agent(), /revoked|not valid|expired/i)
   })
 
+  test('[UI-12] a key that is shown on the page of one agent is gone on the page of another', async () => {
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.sensor.id}`)
+    await page.locator('h1', { hasText: 'Sensor gateway' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('Triage')
+    await page.getByRole('option', { name: 'Triage Agent' }).click()
+    await page.locator('h1', { hasText: 'Triage' }).waitFor()
+    await page.getByRole('button', { name: 'Mint' }).click()
+    await page.getByRole('button', { name: 'Mint the key' }).click()
+    await page.locator('.secret').waitFor()
+    await page.goBack()
+    await page.locator('h1', { hasText: 'Sensor gateway' }).waitFor()
+    assert.equal(await page.locator('.secret').count(), 0)
+    assert.equal(await page.getByRole('dialog').count(), 0)
+  })
+
   test('[UI-6] a filter is tried while it is typed, and an error is shown at its position', async () => {
     const { page } = await console.signIn(console.plant.keys.triage, `/agents/${console.plant.agents.triage.id}`)
     await page.getByRole('button', { name: 'Add' }).click()

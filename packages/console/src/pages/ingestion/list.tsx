@@ -69,7 +69,7 @@ export function IngestionPage() {
           <NewConnector tenants={slugs} tenant={tenant} onClose={() => set({ new: '' })} />
         </Overlay>
       ) : null}
-      {made !== null && !made.isSeen ? (
+      {made !== null && !made.isSeen && made.id === open ? (
         <Overlay title="The signing secret" onClose={() => setMade({ ...made, isSeen: true })}>
           <ShownOnce secret={made.secret} name="the secret" onClose={() => setMade({ ...made, isSeen: true })}>
             Give it to the system that posts here; its requests are signed with it.
@@ -77,13 +77,14 @@ export function IngestionPage() {
         </Overlay>
       ) : webhook !== undefined ? (
         <WebhookDrawer
+          key={webhook.id}
           webhook={webhook}
           secret={made?.id === webhook.id ? made.secret : ''}
           onSecret={(secret) => setMade({ id: webhook.id, secret, isSeen: false })}
           onClose={() => set({ open: '' })}
         />
       ) : connector !== undefined ? (
-        <ConnectorDrawer connector={connector} onClose={() => set({ open: '' })} />
+        <ConnectorDrawer key={connector.id} connector={connector} onClose={() => set({ open: '' })} />
       ) : null}
     </PageFrame>
   )

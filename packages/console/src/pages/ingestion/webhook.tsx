@@ -77,7 +77,7 @@ export function WebhookDrawer({ webhook, secret, onSecret, onClose }: WebhookDra
           />
           <MappingShown mapping={webhook.mapping} />
         </div>
-        <Sample key={id} webhook={webhook} madeSecret={secret} />
+        <Sample webhook={webhook} madeSecret={secret} />
       </div>
     </Overlay>
   )

@@ -33,7 +33,7 @@ export function TenantPage() {
             <Usage slug={slug} eventsADay={current.quota_events_per_day} />
             <div className="columns">
               <Panel title="Settings and quotas">
-                <SettingsForm key={slug} slug={slug} current={current} />
+                <SettingsForm slug={slug} current={current} />
               </Panel>
               <AdminKeys slug={slug} />
             </div>
