@@ -16,6 +16,8 @@ export function makeRouter() {
     defaultPreload: 'intent',
     // The page of another agent or tenant starts anew: it keeps no open dialog, and no secret that was shown in one.
     defaultRemountDeps: ({ params }) => params,
+    // Of every page, so that one that fails leaves the shell in place.
+    defaultErrorComponent: PageFailed,
     scrollRestoration: false,
   })
 }

@@ -26,7 +26,7 @@ const ONLY_THE_SERVICE = 'only the service can try this filter'
 
 export async function tryFilter(source: string): Promise<TriedFilter> {
   if (source.trim() === '') return { mistake: null, test: always(true, 'no filter') }
-  const { CelSyntaxError, compile, ERROR, OVER_BUDGET } = await import('@sensorium/cel')
+  const { CelSyntaxError, compile, describeValue, OVER_BUDGET } = await import('@sensorium/cel')
   try {
     const program = compile(source, { variables: ['event', 'data'], fallback: 'data' })
     return {
@@ -34,9 +34,9 @@ export async function tryFilter(source: string): Promise<TriedFilter> {
       test(event) {
         try {
           const value = program.evaluate([event, event['data']])
-          if (value === ERROR) return { matches: false, why: program.why() }
           if (value === OVER_BUDGET) return { matches: false, why: 'it takes too much work' }
-          return { matches: value === true, why: `it gives ${String(value)}` }
+          if (typeof value === 'symbol') return { matches: false, why: program.why() }
+          return { matches: value === true, why: `it gives ${describeValue(value)}` }
         } catch {
           return { matches: false, why: ONLY_THE_SERVICE }
         }

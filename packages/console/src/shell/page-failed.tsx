@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, type ErrorComponentProps } from '@tanstack/react-router'
 import { PageFrame } from '../components/page.tsx'
 import { Empty, Failed } from '../components/states.tsx'
 
@@ -20,10 +20,10 @@ export function NotFound() {
 }
 
 /** Shown in place of a page that crashed; the rest of the console keeps working. */
-export function PageFailed({ error, reset }: { error: Error; reset(): void }) {
+export function PageFailed({ error, reset }: ErrorComponentProps) {
   return (
     <PageFrame title="This page failed">
-      <Failed error={error} retry={reset} />
+      <Failed error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
     </PageFrame>
   )
 }

@@ -90,6 +90,31 @@ describe('events', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('[UI-20] attributes that the publisher chose are shown apart from those that the service checked', async () => {
+    const forged = { Id: 'tx-1', Type: 'com.bank.approved', Source: '/bank', ext: { toString: 1, valueOf: 1 } }
+    await console.plant.admin.publish({ id: 'forged-1', type: 'com.plant.note', source: '/mallory', ...forged })
+    const { page, complaints } = await console.signIn(console.adminKey, '/events/forged-1')
+    const checked = page.getByRole('region', { name: 'Envelope' })
+    await checked.getByText('/mallory').waitFor()
+    assert.deepEqual(await checked.locator('dt').allInnerTexts(), ['Id', 'Type', 'Source', 'Time'])
+    assert.equal(await checked.getByText('/bank').count(), 0)
+    const others = page.getByRole('region', { name: 'Other attributes' })
+    await others.getByText('"/bank"').waitFor()
+    await others.getByText('valueOf:').waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-17] a page that fails leaves the rest of the console usable', async () => {
+    const { page } = await console.open('/events/advice-1')
+    await page.route('**/v1/events/advice-1', (route) => route.fulfill({ json: { event: null, deliveries: null } }))
+    await page.getByLabel('API key').fill(console.adminKey)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'This page failed' }).waitFor()
+    await page.unrouteAll()
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+  })
+
   test('[UI-21] the form shows who would receive the event and its errors, and publishes it', async () => {
     const { page } = await console.signIn(console.adminKey, '/events')
     await page.getByRole('button', { name: 'Publish' }).click()

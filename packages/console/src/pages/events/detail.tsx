@@ -35,7 +35,7 @@ export function EventPage() {
 
 function EventBody({ id, trace: { event, deliveries } }: { id: string; trace: Trace }) {
   const cause = event?.['causationid']
-  const extensions = Object.entries(event ?? {}).filter(([name]) => !KNOWN.includes(name))
+  const others = Object.entries(event ?? {}).filter(([name]) => !KNOWN.includes(name))
   return (
     <>
       <Panel title="Receipts" count={deliveries.length} flush>
@@ -57,21 +57,26 @@ function EventBody({ id, trace: { event, deliveries } }: { id: string; trace: Tr
           )}
         </Panel>
         {event === null ? null : (
-          <Panel title="Envelope">
-            <KeyValues
-              of={{
-                Id: <Copyable text={event.id} />,
-                Type: <code>{event.type}</code>,
-                Source: <code>{event.source}</code>,
-                Subject: event.subject ?? null,
-                Time: event.time === undefined ? null : <Time at={event.time} />,
-                'Content type': event.datacontenttype ?? null,
-                ...Object.fromEntries(
-                  extensions.map(([name, value]) => [name, <code key={name}>{String(value)}</code>]),
-                ),
-              }}
-            />
-          </Panel>
+          <div className="stack wide">
+            <Panel title="Envelope">
+              <KeyValues
+                of={{
+                  Id: <Copyable text={event.id} />,
+                  Type: <code>{event.type}</code>,
+                  Source: <code>{event.source}</code>,
+                  Subject: event.subject ?? null,
+                  Time: event.time === undefined ? null : <Time at={event.time} />,
+                  'Content type': event.datacontenttype ?? null,
+                }}
+              />
+            </Panel>
+            {/* Apart from the envelope: publishers choose these names, and one may be `Source`. */}
+            {others.length === 0 ? null : (
+              <Panel title="Other attributes" count={others.length}>
+                <JsonTree value={Object.fromEntries(others)} />
+              </Panel>
+            )}
+          </div>
         )}
       </div>
     </>
