@@ -1,5 +1,5 @@
 // Responses that are read as they arrive: streams of events, and exports.
-import { ConnectionError } from './errors.ts'
+import { ConnectionError, SensoriumError } from './errors.ts'
 import { addressOf, failureOf, isRetryable, type Connection, type OperationId } from './request.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, orAborted, sleep } from './wait.ts'
@@ -14,12 +14,15 @@ export interface StreamRequest {
   signal: AbortSignal | undefined
 }
 
-/** Resolves when the response begins, which has the time limit of an attempt. Its body may take any time. */
-async function awaitHeaders(
+/**
+ * Resolves to the body of the response when it begins, or to the refusal. Both have the time limit of an attempt. The
+ * body may take any time; if that of a refusal does not come, its status has to do.
+ */
+async function begin(
   connection: Connection,
   { signal, ...request }: StreamRequest,
   token: string,
-): Promise<Response> {
+): Promise<ReadableStream<Uint8Array> | SensoriumError> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(new Error('it did not begin in time')), connection.timeoutMs)
   const { pathname } = addressOf(connection.url, request.operation, {})
@@ -29,8 +32,12 @@ async function awaitHeaders(
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     })
-    if (!response.ok || (response.body && response.headers.get('content-type')?.startsWith(request.type)))
-      return response
+    if (!response.ok) {
+      const refusal = failureOf(response, await response.json().catch(() => undefined))
+      signal?.throwIfAborted()
+      return refusal
+    }
+    if (response.body && response.headers.get('content-type')?.startsWith(request.type)) return response.body
     await response.body?.cancel()
     throw new Error(`it is no ${request.type}`)
   } catch (error) {
@@ -54,9 +61,8 @@ export async function openBody(
     let failure: unknown
     let retryAfter: number | null = null
     try {
-      const response = await awaitHeaders(connection, request, token)
-      if (response.ok) return response.body!
-      const refusal = failureOf(response, await response.json().catch(() => undefined))
+      const refusal = await begin(connection, request, token)
+      if (!(refusal instanceof SensoriumError)) return refusal
       if (refusal.status === 401 && !renewed && tokens.refused(token)) {
         renewed = true
         continue

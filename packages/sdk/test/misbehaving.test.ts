@@ -84,6 +84,27 @@ test('[SDK-20] a worker survives nonsensical responses, and reports them', async
   assert.equal(errors.length, 4)
 })
 
+test('[SDK-20] a refusal of a stream whose body never ends counts by its status', async (t) => {
+  const url = await farEnd(t, (_, response) => {
+    response.writeHead(403, { 'content-type': 'application/json' }).write('{"error":')
+  })
+  const isTold = (error: unknown): boolean => error instanceof SensoriumError && error.status === 403
+  const client = createClient({ url, token: 't', timeoutMs: 50 })
+  await assert.rejects(client.worker({ mode: 'sse', handle: () => {}, onError: () => {} }).stopped, isTold)
+  await assert.rejects(client.live().next(), isTold)
+  await assert.rejects(client.memory.exportLines().next(), isTold)
+  // A caller that gives up while the body is outstanding is not told of the refusal.
+  const giveUp = new AbortController()
+  const reason = new Error('enough')
+  const abortAtBody: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    setImmediate(() => giveUp.abort(reason))
+    return response
+  }
+  const patient = createClient({ url, token: 't', fetch: abortAtBody })
+  await assert.rejects(patient.memory.exportLines({}, { signal: giveUp.signal }).next(), reason)
+})
+
 const streamOf = (...pieces: string[]): ReadableStream<Uint8Array> =>
   new ReadableStream({
     start: (control) => pieces.forEach((piece) => control.enqueue(new TextEncoder().encode(piece))),
