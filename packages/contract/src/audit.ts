@@ -20,7 +20,7 @@ const AuditEntry = Type.Object(
     details: jsonObject({
       examples: [{ id: 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d', delivery_mode: 'push' }],
       description:
-        'Parameters and fields of the request, never a secret. `actor_key_id` is the id of the API key that was used.',
+        'Parameters and fields of the request, never a secret. `actor_key_id` is the id of the API key that was used. Long texts and lists are cut; `left_out` names what did not fit.',
     }),
   },
   { $id: 'AuditEntry' },

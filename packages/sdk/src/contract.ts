@@ -1290,7 +1290,7 @@ export type AuditEntry = {
   /** The id of the resource that was created or changed. */
   resource: string | null
   request_id: string | null
-  /** Parameters and fields of the request, never a secret. `actor_key_id` is the id of the API key that was used. */
+  /** Parameters and fields of the request, never a secret. `actor_key_id` is the id of the API key that was used. Long texts and lists are cut; `left_out` names what did not fit. */
   details: Record<string, unknown>
 }
 

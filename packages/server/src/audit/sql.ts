@@ -16,6 +16,9 @@ export interface AuditRow {
 
 const COLUMNS = 'tenant_id, at, id, actor, action, resource, request_id, details'
 
+/** Entries of earlier releases may have a megabyte of details. A thousand delivery ids have 34,000 bytes. */
+const LONGEST_READ = 40_000
+
 /** Adds an entry, which commits with the change that it describes. */
 export const insertEntry = (tx: Db, row: AuditRow): void =>
   tx.runLater(`insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?)`, [
@@ -38,12 +41,15 @@ export interface AuditQuery {
   limit?: number
 }
 
-/** Returns a page of the entries of a tenant, newest first, and how many there are. */
+/** An entry as it is read. `details` is null if it is longer than LONGEST_READ. */
+export type ReadRow = Omit<AuditRow, 'tenant_id' | 'details'> & { details: string | null }
+
+/** Returns a page of the entries of a tenant, newest first, and how many there are. Long details are not read. */
 export async function pageEntries(
   db: Db,
   tenantId: string,
   { actor, action, since, until, offset = 0, limit = 50 }: AuditQuery,
-): Promise<{ rows: AuditRow[]; total: number }> {
+): Promise<{ rows: ReadRow[]; total: number }> {
   const conditions: [string, Value | undefined][] = [
     ['tenant_id = ?', tenantId],
     ['actor = ?', actor],
@@ -54,8 +60,10 @@ export async function pageEntries(
   const given = conditions.filter((pair): pair is [string, Value] => pair[1] !== undefined)
   const where = given.map(([condition]) => condition).join(' and ')
   const values = given.map(([, value]) => value)
-  const rows = await db.rows<AuditRow>(
-    `select ${COLUMNS} from audit_entries where ${where} order by at desc, id desc limit ? offset ?`,
+  const rows = await db.rows<ReadRow>(
+    `select at, id, actor, action, resource, request_id,
+            case when octet_length(details) <= ${LONGEST_READ} then details end as details
+     from audit_entries where ${where} order by at desc, id desc limit ? offset ?`,
     [...values, limit, offset],
   )
   const count = await one<{ n: number }>(db, `select count(*) as n from audit_entries where ${where}`, values)

@@ -40,7 +40,7 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
     const scope = await scopeOf(principal)
     const recording: SettleRecord | null = record && {
       ...(record.begun ? { begun: record.begun } : {}),
-      ended: (tx, settled) => record(tx, respond(settled)),
+      ended: (tx, settled) => record(tx, { ...respond(settled), unchanged: settled.done === 0 }),
     }
     return respond(await settle(what, principal, scope, choice, recording))
   }

@@ -146,7 +146,7 @@ function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | 
     tx.afterCommit(() => (isWritten = true))
   }
   async function recorded(tx: Db, response: OperationResponse): Promise<void> {
-    await write(tx, response.resourceId)
+    if (!response.unchanged) await write(tx, response.resourceId)
     if (record) await record(tx, response)
   }
   const { reserve, withdraw } = record ?? {}
@@ -175,7 +175,7 @@ function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: 
     const inTx = async (tx: Db): Promise<OperationResponse> => {
       const tenantId = audited ? await audit.tenantOf(tx, audited) : null
       const response = await work(call, tx)
-      if (audited) await audit.write(tx, audited, tenantId, response.resourceId)
+      if (audited && !response.unchanged) await audit.write(tx, audited, tenantId, response.resourceId)
       if (record) await record(tx, response)
       return response
     }

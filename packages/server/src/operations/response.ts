@@ -37,6 +37,8 @@ export interface OperationResponse {
   secret?: boolean
   /** This is the response to an earlier call with the same idempotency key. */
   replayed?: boolean
+  /** The call found nothing to change, so it leaves no entry in the audit log. */
+  unchanged?: boolean
   /** The call was refused, and the refusal may be recorded. `perform` throws it. */
   failure?: Failure
   /** The body is a stream, which the transport opens. `token` is verified again while the stream lasts. */
