@@ -109,7 +109,7 @@ export const keyOfAnother = (key: string, existingId: string | null): Failure =>
     existing_resource_id: existingId,
   })
 
-/** The first response is not known any more: it showed metadata that neither the memory nor its history has. */
+/** The first response is not known any more: it showed texts that neither the memory nor its history has. */
 export const changedSince = (key: string | null, existingId: string): Failure =>
   fail('conflict', 'It was done, and has been changed or erased since', {
     idempotency_key: key,

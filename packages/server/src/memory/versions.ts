@@ -141,40 +141,51 @@ function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
 export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_versions where tenant_id = ? and memory_id = ?', [tenantId, id])
 
+/** The texts of a memory that may be long. */
+export type LongTexts = Pick<MemoryRow, (typeof LONG)[number]>
+/** A memory without them. */
+export type ShortFields = Omit<MemoryRow, (typeof LONG)[number]>
+
 /**
- * Returns the metadata that a memory had after its change at `updatedAt`; undefined where that is no longer known. Does
- * not check who sees the memory: the caller was shown the metadata before.
+ * Returns the texts that a memory had after its change at `updatedAt`; undefined if they are no longer known. Does not
+ * check who sees the memory: the caller was shown the texts before.
  */
-export async function metadataAt(
+export async function textsAt(
   db: Reads,
   tenantId: string,
   id: string,
   updatedAt: number,
-): Promise<string | undefined> {
+): Promise<LongTexts | undefined> {
   const { longText } = db.dialect
   // One memory, whatever its status.
-  const row = await one<{ updated_at: number; metadata: string }>(
+  const row = await one<LongTexts & { updated_at: number }>(
     db,
-    `select updated_at, ${longText('metadata', 'metadata')} from memories where tenant_id = ? and id = ?`,
+    `select updated_at, title, content, ${longText('metadata', 'metadata')} from memories where tenant_id = ? and id = ?`,
     [tenantId, id],
   )
-  if (!row || row.updated_at === updatedAt) return row?.metadata
-  // Its kept changes, oldest first.
-  const changes = await db.rows<{ version: number; changed_at: number; is_metadata: number }>(
-    `select version, changed_at, case when metadata is null then 0 else 1 end as is_metadata from memory_versions
-      where tenant_id = ? and memory_id = ? order by version`,
+  if (!row) return undefined
+  const { updated_at: lastChange, ...texts } = row
+  if (lastChange === updatedAt) return texts
+  // Its kept changes, oldest first, and which of its texts each replaced.
+  const changes = await db.rows<Record<'version' | 'changed_at' | keyof LongTexts, number>>(
+    `select version, changed_at, ${LONG.map((name) => `case when ${name} is null then 0 else 1 end as ${name}`).join(', ')}
+       from memory_versions where tenant_id = ? and memory_id = ? order by version`,
     [tenantId, id],
   )
   const first = changes[0]
   // The change that followed may be one that is not kept.
   if (!first || (first.version > 2 && first.changed_at > updatedAt)) return undefined
-  const replaced = changes.find((change) => change.changed_at > updatedAt && change.is_metadata === 1)
-  if (!replaced) return row.metadata
-  // The metadata that a change of a memory replaced.
-  const before = await one<{ metadata: string }>(
-    db,
-    `select ${longText('metadata', 'metadata')} from memory_versions where tenant_id = ? and memory_id = ? and version = ?`,
-    [tenantId, id, replaced.version],
-  )
-  return before?.metadata
+  for (const name of LONG) {
+    const replaced = changes.find((change) => change.changed_at > updatedAt && change[name] === 1)
+    if (!replaced) continue
+    // The text that a change of a memory replaced.
+    const before = await one<LongTexts>(
+      db,
+      `select ${longText(name, name)} from memory_versions where tenant_id = ? and memory_id = ? and version = ?`,
+      [tenantId, id, replaced.version],
+    )
+    if (!before) return undefined
+    texts[name] = before[name]
+  }
+  return texts
 }

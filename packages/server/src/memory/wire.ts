@@ -14,9 +14,13 @@ const LARGE = 1_048_576
 /** Longer texts are sent in slices of this many characters. */
 const SLICE = 262_144
 
-/** Returns a memory as the contract defines it, as JSON text, with its metadata separate: that may have 10 MB. */
+/**
+ * Returns a memory as the contract defines it, as JSON text, with its metadata separate: that may have 10 MB. `more` is
+ * JSON text that follows the memory's own fields.
+ */
 export function memoryParts<M>(
   row: Omit<MemoryRow, 'metadata'> & { metadata: M },
+  more = '',
 ): [before: string, metadata: M, after: string] {
   const before = JSON.stringify({
     id: row.id,
@@ -44,7 +48,7 @@ export function memoryParts<M>(
     updated_at: iso(row.updated_at),
     accessed_at: iso(row.accessed_at),
   })
-  return [`${before.slice(0, -1)},"metadata":`, row.metadata, `,${after.slice(1)}`]
+  return [`${before.slice(0, -1)},"metadata":`, row.metadata, `,${after.slice(1, -1)}${more}}`]
 }
 
 /** Returns a relationship as the contract defines it, as JSON text. */

@@ -17,12 +17,17 @@ import type { RelationshipRow, WrittenMemory } from '../memory/sql.ts'
 import { memoryParts, relationshipJson } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
-import { withMetadata } from './recorded-response.ts'
+import { withTexts } from './recorded-response.ts'
 import { noContent, type OperationResponse } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 
 /** Metadata of more characters than this is sent in pieces, and is empty in a brief response. */
 const LONG_METADATA = 65_536
+/**
+ * Of a longer response the record keeps no text of the memory. Otherwise a request of thirty bytes with a key, which
+ * need not even change anything, would take 300 kB on disk for a day, and no quota counts them.
+ */
+const LONG_RECORD = 16_384
 
 /** Returns the response that shows a memory. `more` is JSON text that follows the memory's own fields. */
 export function shown(
@@ -33,14 +38,17 @@ export function shown(
   more = '',
 ): OperationResponse {
   const isLong = row.metadata.length > LONG_METADATA
-  const [before, metadata, end] = memoryParts(isLong && brief === true ? { ...row, metadata: '{}' } : row)
-  const after = `${end.slice(0, -1)}${more}}`
-  if (!isLong || brief === true) return { status, text: before + String(metadata) + after, resourceId: row.id }
-  const stored = { memoryId: row.id, updatedAt: row.updated_at, before, after }
+  const [before, metadata, after] = memoryParts(isLong && brief === true ? { ...row, metadata: '{}' } : row, more)
+  const length = before.length + metadata.length + after.length
+  const whole = () => ({ status, text: before + String(metadata) + after, resourceId: row.id })
+  if (brief === true || length <= LONG_RECORD) return whole()
+  const { title: _, content: __, metadata: ___, ...fields } = row
+  const stored = { memoryId: row.id, updatedAt: row.updated_at, fields, more }
+  if (!isLong) return { ...whole(), stored }
   // Metadata that came with the request is in memory until the response is over anyway. Stored metadata is read when
   // the response is written: three hundred responses that no client read held ten megabytes each.
   const pieces =
-    typeof metadata === 'string' ? withMetadata(store, row.tenant_id, stored, null) : [before, metadata, after]
+    typeof metadata === 'string' ? withTexts(store, row.tenant_id, stored, null) : [before, metadata, after]
   return { status, pieces, resourceId: row.id, stored }
 }
 const related = (row: RelationshipRow): OperationResponse => ({

@@ -2,11 +2,11 @@
 import type { ErrorCode } from '@sensorium/contract'
 import { changedSince, keyOfAnother, recordedFailure, type Failure } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import { metadataAt } from '../memory/versions.ts'
-import { slices } from '../memory/wire.ts'
+import { textsAt } from '../memory/versions.ts'
+import { memoryParts, slices } from '../memory/wire.ts'
 import type { Reads } from '../store/db.ts'
 import type { RecordRow, RequestKey } from './idempotency-rows.ts'
-import type { OperationResponse, Pieces, StoredMetadata } from './response.ts'
+import type { OperationResponse, Pieces, StoredMemory } from './response.ts'
 
 /** The body of a record: JSON, or a text as it is. */
 interface Recorded {
@@ -22,25 +22,38 @@ interface Recorded {
  * the main thread 20 to 40 ms, and reading it back as long.
  */
 const AS_TEXT = '='
-/** The first character of a body whose metadata is read from the memory. */
+/** The first character of a body whose texts are read from the memory. */
+const WITH_TEXTS = '&'
+/** The first character of such a body of an earlier release, which read only the metadata. */
 const WITH_METADATA = '@'
+
+/** A record of an earlier release: the text of the response before the metadata, and after it. */
+interface WithMetadata extends Pick<StoredMemory, 'memoryId' | 'updatedAt'> {
+  before: string
+  after: string
+}
 
 interface RecordedError {
   error: { code: ErrorCode; message: string; details: Record<string, unknown> }
 }
 
 /**
- * Yields a response with long metadata. The metadata is read when the response is written: from the memory, or from its
+ * Yields a response that shows a memory. Its texts are read when the response is written: from the memory, or from its
  * history if the memory was changed meanwhile.
  */
-export async function* withMetadata(
+export async function* withTexts(
   db: Reads,
   tenantId: string,
-  { memoryId, updatedAt, before, after }: StoredMetadata,
+  stored: StoredMemory | WithMetadata,
   key: string | null,
 ): AsyncGenerator<string> {
-  const metadata = await metadataAt(db, tenantId, memoryId, updatedAt)
-  if (metadata === undefined) throw changedSince(key, memoryId)
+  const { memoryId, updatedAt } = stored
+  const texts = await textsAt(db, tenantId, memoryId, updatedAt)
+  if (texts === undefined) throw changedSince(key, memoryId)
+  const [before, metadata, after] =
+    'before' in stored
+      ? [stored.before, texts.metadata, stored.after]
+      : memoryParts({ ...stored.fields, ...texts }, stored.more)
   yield before
   yield* slices(metadata)
   yield after
@@ -63,7 +76,7 @@ export interface RecordedResponses {
 
 export function makeRecordedResponses(db: Reads, secrets: Secrets, now: () => number): RecordedResponses {
   function recordedBody({ json, text, stored, failure }: OperationResponse): string {
-    if (stored) return WITH_METADATA + JSON.stringify(stored)
+    if (stored) return WITH_TEXTS + JSON.stringify(stored)
     if (!failure) return text === undefined ? JSON.stringify({ json } satisfies Recorded) : AS_TEXT + text
     return JSON.stringify(failureOf(failure))
   }
@@ -83,9 +96,9 @@ export function makeRecordedResponses(db: Reads, secrets: Secrets, now: () => nu
 
   function readBody({ tenantId, key }: RequestKey, body: string): Recorded {
     if (body.startsWith(AS_TEXT)) return { text: body.slice(AS_TEXT.length) }
-    if (!body.startsWith(WITH_METADATA)) return JSON.parse(body) as Recorded
-    const stored = JSON.parse(body.slice(WITH_METADATA.length)) as StoredMetadata
-    return { pieces: withMetadata(db, tenantId, stored, key) }
+    if (!body.startsWith(WITH_TEXTS) && !body.startsWith(WITH_METADATA)) return JSON.parse(body) as Recorded
+    const stored = JSON.parse(body.slice(WITH_TEXTS.length)) as StoredMemory | WithMetadata
+    return { pieces: withTexts(db, tenantId, stored, key) }
   }
 
   function responseOf(request: RequestKey, row: RecordRow): OperationResponse {

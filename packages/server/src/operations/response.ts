@@ -2,16 +2,18 @@
 // recorded.
 import type { ResultOf } from '@sensorium/contract'
 import type { Failure } from '../kernel/failure.ts'
+import type { ShortFields } from '../memory/versions.ts'
 import type { Sink } from '../outbound/stream.ts'
 import type { OpenedStream } from '../outbound/streams.ts'
 
-/** The text of a response without the metadata of a memory, which the store has anyway. */
-export interface StoredMetadata {
+/** A response that shows a memory, without the texts of the memory, which the store has anyway. */
+export interface StoredMemory {
   memoryId: string
   /** Identifies the change that the response reports. */
   updatedAt: number
-  before: string
-  after: string
+  fields: ShortFields
+  /** JSON text that follows the memory's own fields. */
+  more: string
 }
 
 export type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
@@ -29,8 +31,8 @@ export interface OperationResponse {
    * idempotency key only if `stored` is set.
    */
   pieces?: Pieces
-  /** What the record keeps of a response that shows long metadata. */
-  stored?: StoredMetadata
+  /** What the record keeps of a long response that shows a memory. */
+  stored?: StoredMemory
   /** The id of the resource that was made, for `existing_resource_id` of a later conflict. */
   resourceId?: string
   /** The body shows a secret once, so its record is encrypted. */

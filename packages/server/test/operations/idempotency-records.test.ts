@@ -78,6 +78,65 @@ onBothEngines((engine) => {
     assert.equal(total, 1)
   })
 
+  test('[LOAD-4] the record of a long memory is small, and its replay is the first response', async () => {
+    const agent = await tenant.agent()
+    const call = (request: string, key: string, body: unknown): Promise<Reply> =>
+      service.call(request, { token: agent.token, body, headers: { 'idempotency-key': key } })
+    // One word, which is embedded at once.
+    const text = 'ü'.repeat(9_000)
+    const body = { type: 'semantic', scope: 'agent', title: `T ${text}`, content: `C ${text}`, metadata: { text } }
+    const made = await call('POST /v1/memories', 'texts-1', body)
+    assert.equal(made.status, 201, made.text)
+    const path = `/v1/memories/${made.body.id}`
+    const requests: [request: string, body: unknown][] = [
+      [`POST ${path}/promote`, { scope: 'institutional' }],
+      [`POST ${path}/promote`, { scope: 'institutional' }],
+      [`PATCH ${path}`, {}],
+      [`PATCH ${path}`, { title: `Second ${text}` }],
+      [`PATCH ${path}`, { content: 'short', metadata: {} }],
+      [`PATCH ${path}`, { content: `Third ${text}` }],
+      [`POST ${path}/restore`, { version: 1 }],
+    ]
+    const responses: Reply[] = []
+    for (const [i, [request, change]] of requests.entries()) {
+      await service.clock.advance(1_000)
+      const response = await call(request, `texts-of-${i}`, change)
+      assert.equal(response.status, 200, response.text)
+      responses.push(response)
+    }
+    for (const key of ['texts-1', ...requests.map((_, i) => `texts-of-${i}`)])
+      for (const row of await kept(key)) assert.ok(row.body.length < 17_000, `${row.body.length} characters of ${key}`)
+    const replaysAll = async () => {
+      assertReplay(made, await call('POST /v1/memories', 'texts-1', body))
+      for (const [i, [request, change]] of requests.entries())
+        assertReplay(responses[i]!, await call(request, `texts-of-${i}`, change))
+    }
+    await replaysAll()
+    assert.equal((await service.call(`DELETE ${path}`, { token: agent.token })).status, 204)
+    await replaysAll()
+    // What was erased is shown to nobody.
+    assert.equal((await service.call(`DELETE ${path}?erase=true`, { token: tenant.admin })).status, 204)
+    const late = await call(requests[0]![0], 'texts-of-0', requests[0]![1])
+    assert.deepEqual(
+      [late.status, late.body.error.details],
+      [409, { idempotency_key: 'texts-of-0', existing_resource_id: made.body.id }],
+    )
+  })
+
+  test('[LOAD-4] a record of an earlier release, which has all but the metadata, is replayed', async () => {
+    const agent = await tenant.agent()
+    const body = { type: 'semantic', scope: 'agent', title: 'T', content: 'C', metadata: { text: 'x'.repeat(70_000) } }
+    const create = () =>
+      service.call('POST /v1/memories', { token: agent.token, body, headers: { 'idempotency-key': 'earlier' } })
+    const made = await create()
+    const [before, after] = made.text.split(JSON.stringify(body.metadata))
+    const record = { memoryId: made.body.id, updatedAt: Date.parse(made.body.updated_at), before, after }
+    await service.store.tx((tx) =>
+      tx.run("update idempotency set body = ? where idempotency_key = 'earlier'", [`@${JSON.stringify(record)}`]),
+    )
+    assertReplay(made, await create())
+  })
+
   test('[LOAD-4] a long response of a call that changes nothing is not kept but computed again', async () => {
     const agent = await tenant.agent()
     const metadata = { blob: 'x'.repeat(400_000) }
