@@ -3,12 +3,13 @@ import { isId, type ApiKey, type MintedKey, type Scope } from '@sensorium/contra
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { insufficientScope, invalid, notFound } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import { pagesOf } from '../kernel/pages.ts'
 import { randomBase62, type Secrets } from '../kernel/secrets.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import { requireAgent } from '../agents/get.ts'
 import { holds, type Principal } from './principal.ts'
-import { insertKey, listKeyRows, revokeKeyRow, type KeyRow } from './sql.ts'
+import { insertKey, pageKeyRows, revokeKeyRow, type KeyRow } from './sql.ts'
 
 export interface KeyTools {
   makeId: MakeId
@@ -71,9 +72,13 @@ export async function mintKey(
   return createKey(db, tools, { tenantId: caller.tenantId, type: 'agent', id: agentId, scopes, expiresAt })
 }
 
-export async function listKeys(db: Db, caller: Principal, agentId: string): Promise<ApiKey[]> {
+/** Yields the keys of an agent that are not revoked in pages, newest first. */
+export async function* keyPages(db: Db, caller: Principal, agentId: string): AsyncGenerator<KeyRow[]> {
   await requireAgent(db, caller.tenantId, agentId)
-  return (await listKeyRows(db, caller.tenantId, agentId)).map(shownKey)
+  for await (const page of pagesOf((last, most) => pageKeyRows(db, caller.tenantId, agentId, last, most))) {
+    const live = page.filter(({ revoked_at }) => revoked_at === null)
+    if (live.length > 0) yield live
+  }
 }
 
 export async function revokeKey(
@@ -90,7 +95,7 @@ export async function revokeKey(
   announce(db, 'keys', caller.tenantId)
 }
 
-const shownKey = (row: KeyRow): ApiKey => ({
+export const shownKey = (row: KeyRow): ApiKey => ({
   id: row.id,
   prefix: row.prefix,
   scopes: JSON.parse(row.scopes) as Scope[],

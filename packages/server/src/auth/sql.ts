@@ -46,6 +46,17 @@ export const listKeyRows = (db: Db, tenantId: string, ownerId: string): Promise<
     [tenantId, ownerId],
   )
 
+/**
+ * Returns up to `most` keys of one owner, newest first, that follow `last`. Revoked keys are among them: they are kept,
+ * and a statement that skipped them would read any number of rows.
+ */
+export const pageKeyRows = (db: Db, tenantId: string, ownerId: string, last: string | null, most: number) =>
+  db.rows<KeyRow & { revoked_at: number | null }>(
+    `select ${COLUMNS}, revoked_at from api_keys where tenant_id = ? and owner_id = ?${last === null ? '' : ' and id < ?'}
+      order by id desc limit ?`,
+    [tenantId, ownerId, ...(last === null ? [] : [last]), most],
+  )
+
 /** Revokes a live key. A second call changes nothing. */
 export const revokeKeyRow = (db: Db, tenantId: string, ownerId: string, id: string, now: number): Promise<number> =>
   db.run('update api_keys set revoked_at = ? where tenant_id = ? and owner_id = ? and id = ? and revoked_at is null', [

@@ -2,6 +2,7 @@
 import { isId, type Feed, type FeedCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
+import { pagesOf } from '../kernel/pages.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import type { Db } from '../store/db.ts'
@@ -12,17 +13,10 @@ import { countFeeds, deleteFeedRow, findFeed, insertFeed, pageFeedRows, shownFee
 
 const MAX_FEEDS = 1_000
 
-const PAGE = 100
-
 /** Yields the feeds of a channel in pages, newest first. */
 export async function* feedPages(db: Db, principal: Principal, channelId: string): AsyncGenerator<FeedRow[]> {
   await requireChannel(db, principal, channelId)
-  for (let last: string | null = null; ; ) {
-    const page: FeedRow[] = await pageFeedRows(db, principal.tenantId, channelId, last, PAGE)
-    yield page
-    if (page.length < PAGE) return
-    last = page.at(-1)!.id
-  }
+  yield* pagesOf((last, most) => pageFeedRows(db, principal.tenantId, channelId, last, most))
 }
 
 export async function createFeed(

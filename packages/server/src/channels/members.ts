@@ -4,6 +4,7 @@ import { PARTICIPANT_TYPES, isId, type Member, type MemberAdd, type Static } fro
 import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, taken } from '../kernel/failure.ts'
+import { pagesOf } from '../kernel/pages.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { findOrgAdmin } from '../tenants/sql.ts'
@@ -16,14 +17,15 @@ import {
   deleteMember,
   findMember,
   insertMember,
-  listMemberRows,
+  pageMemberRows,
   shownMember,
   type MemberRow,
 } from './sql.ts'
 
-export async function listMembers(db: Db, principal: Principal, channelId: string): Promise<Member[]> {
+/** Yields the members of a channel in pages, newest first. */
+export async function* memberPages(db: Db, principal: Principal, channelId: string): AsyncGenerator<MemberRow[]> {
   await requireChannel(db, principal, channelId)
-  return (await listMemberRows(db, principal.tenantId, channelId)).map(shownMember)
+  yield* pagesOf((last, most) => pageMemberRows(db, principal.tenantId, channelId, last, most))
 }
 
 async function requireParticipant(db: Db, tenantId: string, { type, id }: Participant): Promise<void> {

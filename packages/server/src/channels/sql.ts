@@ -181,12 +181,13 @@ export const findMember = (db: Db, tenantId: string, channelId: string, { type, 
     [tenantId, channelId, type, id],
   )
 
-/** Returns the members of a channel, newest first. */
-export const listMemberRows = (db: Db, tenantId: string, channelId: string): Promise<MemberRow[]> =>
-  db.rows<MemberRow>(`select ${MEMBER} from channel_members where tenant_id = ? and channel_id = ? order by id desc`, [
-    tenantId,
-    channelId,
-  ])
+/** Returns up to `most` members of a channel, newest first, that follow `last`. */
+export const pageMemberRows = (db: Db, tenantId: string, channelId: string, last: string | null, most: number) =>
+  db.rows<MemberRow>(
+    `select ${MEMBER} from channel_members where tenant_id = ? and channel_id = ?${last === null ? '' : ' and id < ?'}
+      order by id desc limit ?`,
+    [tenantId, channelId, ...(last === null ? [] : [last]), most],
+  )
 
 export async function countMembers(db: Db, tenantId: string, channelId: string): Promise<number> {
   const count = await one<{ n: number }>(

@@ -5,10 +5,11 @@ import { listAgents } from '../agents/list.ts'
 import { putAgent } from '../agents/put.ts'
 import { registerAgent } from '../agents/register.ts'
 import { setAgentPaused, setAgentStatus, updateAgent } from '../agents/update.ts'
-import { listKeys, mintKey, revokeKey, type KeyTools } from '../auth/keys.ts'
+import { keyPages, mintKey, revokeKey, shownKey, type KeyTools } from '../auth/keys.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Announce } from '../store/announce.ts'
+import { longList } from './long-list.ts'
 import { created, noContent, ok } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
@@ -63,8 +64,8 @@ export function agentOperations(tools: AgentOperationTools): Binding[] {
       return ok({ paused: false })
     }),
 
-    read(operations.listKeys, async ({ principal, params }, db) =>
-      ok({ keys: await listKeys(db, principal, params.id) }),
+    read(operations.listKeys, async ({ principal, params, options }, db) =>
+      longList('keys', keyPages(db, principal, params.id), shownKey, options.brief),
     ),
 
     write(operations.mintKey, async ({ principal, params, body }, tx) => ({

@@ -6,8 +6,8 @@ import { createFeed, deleteFeed, feedPages } from '../channels/feeds.ts'
 import { putChannel } from '../channels/put.ts'
 import { getChannel } from '../channels/get.ts'
 import { listChannels } from '../channels/list.ts'
-import { addMember, listMembers, removeMember } from '../channels/members.ts'
-import { shownFeed } from '../channels/sql.ts'
+import { addMember, memberPages, removeMember } from '../channels/members.ts'
+import { shownFeed, shownMember } from '../channels/sql.ts'
 import { longList } from './long-list.ts'
 import { created, noContent, ok } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
@@ -33,8 +33,8 @@ export const channelOperations = ({ makeId, now }: ChannelTools): Binding[] => {
       return noContent()
     }),
 
-    read(operations.listMembers, async ({ principal, params }, db) =>
-      ok({ members: await listMembers(db, principal, params.id) }),
+    read(operations.listMembers, async ({ principal, params, options }, db) =>
+      longList('members', memberPages(db, principal, params.id), shownMember, options.brief),
     ),
 
     write(operations.addMember, async ({ principal, params, body }, tx) =>
