@@ -60,7 +60,7 @@ export function dropUpTo(rows: readonly { version: number; bytes: number }[]): n
 
 /**
  * Returns the time of a change that a verb makes now. Every change has a time of its own, later than the last one,
- * because a response and its record name a change by it (`metadataAt`). Several may come in one millisecond, and the
+ * because a response and its record name a change by it (`textsAt`). Several may come in one millisecond, and the
  * clocks of two nodes may be some apart.
  */
 export const timeOfChange = ({ updated_at }: Pick<MemoryRow, 'updated_at'>, now: number): number =>
