@@ -52,6 +52,10 @@ export class Exchange implements Input, CallOptions {
   closesConnection = false
   /** Whether its response is decided: a later result or error is dropped. */
   hasResponse = false
+  /** For how many seconds its body has been arriving. */
+  arrivingSeconds = 0
+  /** Whether nothing of its body is read before its turn has come. */
+  awaitsTurn = false
   /** The body that is being read for the operation. */
   reading: Reading | null = null
   /** The rest of an unwanted body, discarded so that the response reaches its sender. */

@@ -122,7 +122,10 @@ function refuseEncoding({ headers }: Exchange, consumes: readonly string[]): voi
     throw unsupportedMediaType(`${headers['content-type'] ?? ''}; content-encoding=${encoding}`, consumes)
 }
 
-/** A long body waits for its turn before any of it is read, and keeps its turn until the response is over. */
+/**
+ * A long body waits for its turn before any of it is read, and keeps its turn until the response is over. The wait may
+ * take minutes, which do not count toward the time that a body has to arrive.
+ */
 function readInTurn({ consumes = [] }: Operation, limit: number): ReadPayload {
   const inTurn = imports()
   return (exchange) =>
@@ -132,7 +135,9 @@ function readInTurn({ consumes = [] }: Operation, limit: number): ReadPayload {
       const type = headers['content-type']
       if (!consumes.includes(mediaType(type))) throw unsupportedMediaType(type ?? '', consumes)
       const over = new Promise<void>((ended) => void response.once('close', ended))
+      exchange.awaitsTurn = true
       inTurn(exchange.principal!, async () => {
+        exchange.awaitsTurn = false
         if (response.destroyed) return
         resolve(spoolBody(exchange, limit))
         await over

@@ -1,5 +1,5 @@
-// A client that sends a body too slowly is refused, and one that takes nothing of a response for 30 seconds is
-// disconnected. Time is counted in ticks of a second, so that a clock that is set, or a busy process, costs no client
+// A client that sends a request too slowly is refused, and one that takes nothing of a response for 30 seconds is
+// disconnected. (Node times only the head of a request: its limit for the whole goes on while we let a body wait.) Time is counted in ticks of a second, so that a clock that is set, or a busy process, costs no client
 // any of its time.
 import { requestTimeout, type Failure } from '../kernel/failure.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
@@ -10,6 +10,8 @@ export const TICK_MS = 1_000
 /** A body may take this long to get going, and must then arrive at this rate on average. */
 const BODY_GRACE_S = 5
 const BODY_BYTES_PER_S = 8_192
+/** How long the body of a request may take to arrive, apart from the time in which it waits for its turn to be read. */
+const WHOLE_BODY_S = 60
 const STUCK_S = 30
 /** How long the rest of a refused body is read in all, and how long while none of it arrives. */
 const DISCARD_S = 10
@@ -42,8 +44,17 @@ function isTooSlow(connection: Connection, refuse: Refuse): boolean {
   connection.taken = taken
   // Requests arrive one after the other: only the last can be incomplete.
   const last = connection.inHand.at(-1)
-  if (last?.discarding) return tickDiscarding(last, last.discarding)
-  return last?.reading ? tickReading(last, last.reading, refuse) : false
+  if (!last) return false
+  if (last.discarding) return tickDiscarding(last, last.discarding)
+  if (last.reading && tickReading(last, last.reading, refuse)) return true
+  return last.isBodyOutstanding && !last.awaitsTurn ? tickArriving(last, refuse) : false
+}
+
+function tickArriving(exchange: Exchange, refuse: Refuse): boolean {
+  if (++exchange.arrivingSeconds !== WHOLE_BODY_S) return false
+  exchange.closesConnection = true
+  refuse(requestTimeout('the whole of it within a minute'), exchange)
+  return true
 }
 
 function tickReading(exchange: Exchange, reading: NonNullable<Exchange['reading']>, refuse: Refuse): boolean {

@@ -156,6 +156,50 @@ onBothEngines((engine) => {
     connection.socket.destroy()
   })
 
+  /** Sends 10,000 bytes a second. */
+  async function sendSlowly(connection: RawConnection, bytes: string, seconds: number): Promise<void> {
+    for (let at = 0; at < seconds; at += 5) {
+      await handedOver(connection, bytes.slice(at * 10_000, (at + 5) * 10_000))
+      await service.clock.advance(5_000)
+    }
+  }
+  const post = (path: string, type: string, token: string, length: number): string =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\n${bearer(token)}\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`
+
+  test('[SAFE-5] a body that has not arrived after a minute is refused, however steadily it comes', async () => {
+    const connection = await connect()
+    const body = ' '.repeat(700_000)
+    connection.write(post('/v1/memories', 'application/json', tenant.admin, body.length))
+    await untilInHand(1)
+    const reply = connection.reply()
+    await sendSlowly(connection, body, 60)
+    const { status, headers, body: text } = await reply
+    assert.deepEqual([status, headers['connection']], [408, 'close'])
+    assert.equal(JSON.parse(text).error.code, 'request_timeout')
+    connection.socket.destroy()
+    await nothingInHand()
+  })
+
+  test('[SAFE-5] the time in which an import waits for its turn does not count', async () => {
+    const agent = await tenant.agent()
+    const line = JSON.stringify({ type: 'semantic', scope: 'agent', title: 'Pump 7', content: 'Leaks' })
+    const head = post('/v1/memories/import', 'application/x-ndjson', agent.token, line.length)
+    // An agent has one import under way. The first keeps its turn: its response waits behind a stream.
+    const first = await connectAndWrite(get('/v1/delivery/stream', bearer(agent.token)) + head + line)
+    const imported = async () => (await service.call('GET /v1/memories', { token: agent.token })).body.total
+    while ((await imported()) === 0) await othersHaveTheirTurns()
+    const last = await connectAndWrite(head)
+    // An open stream does not count.
+    await untilInHand(2)
+    await service.clock.advance(90_000)
+    first.socket.destroy()
+    last.write(line)
+    const { status, body } = await last.reply()
+    assert.equal(status, 200, body)
+    last.socket.destroy()
+    await nothingInHand()
+  })
+
   for (const close of [false, true]) {
     test(`[SAFE-6] a 413 reaches its sender ${close ? 'on a connection that closes' : ''}`, async () => {
       const connection = await connect()
