@@ -60,6 +60,8 @@ describe('memory', { skip: noBrowser }, () => {
     await edit.getByLabel('Content').fill('Every spring.')
     await edit.getByLabel('Title').press('Enter')
     await page.locator('.memory-content', { hasText: 'Every spring.' }).waitFor()
+    // A dialog closes when everything behind it is fresh. Until then, no key reaches the page.
+    await edit.waitFor({ state: 'detached' })
     assert.equal((await now()).content, 'Every spring.')
 
     await page.getByRole('button', { name: 'Promote' }).press('Enter')
@@ -67,6 +69,7 @@ describe('memory', { skip: noBrowser }, () => {
     await promote.getByLabel('Scope').selectOption('institutional')
     await promote.getByRole('button', { name: 'Promote' }).press('Enter')
     await page.getByText('Shared with everybody').waitFor()
+    await promote.waitFor({ state: 'detached' })
     assert.equal((await now()).scope, 'institutional')
 
     await page.getByRole('button', { name: 'Restore version 1' }).press('Enter')
