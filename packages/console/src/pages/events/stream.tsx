@@ -1,6 +1,6 @@
 // Events as they are accepted, at most 200 a second. Pausing freezes the list; events that arrive then are counted.
 import type { EventSummary } from '@sensorium/client'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLive, useLiveStore } from '../../api/live.ts'
 import { PauseIcon, PlayIcon } from '../../components/icons.tsx'
 import { Empty } from '../../components/states.tsx'
@@ -18,7 +18,7 @@ interface StreamProps {
   onOpen(id: string): void
 }
 
-/** A filter takes effect once nothing has been typed for this long. */
+/** A filter that is typed takes effect once nothing has been typed for this long; that of the address does at once. */
 const SETTLED_MS = 400
 
 export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
@@ -27,11 +27,18 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
   const [held, setHeld] = useState<readonly EventSummary[] | null>(null)
   const toggle = (): void => setHeld(held === null ? live.events : null)
   useShortcut('p', held === null ? 'Pause the stream' : 'Resume the stream', toggle)
+  const isTyped = useRef(false)
   useEffect(() => {
-    const timer = setTimeout(() => {
+    const apply = (): void => {
       store.filter({ ...(type === '' ? {} : { type }), ...(filter === '' ? {} : { filter }) })
       setHeld(null)
-    }, SETTLED_MS)
+    }
+    if (!isTyped.current) {
+      isTyped.current = true
+      apply()
+      return undefined
+    }
+    const timer = setTimeout(apply, SETTLED_MS)
     return () => clearTimeout(timer)
   }, [store, type, filter])
   // Other pages show all events.
