@@ -13,8 +13,8 @@ export type EventDefaults = Readonly<Partial<Pick<Event, 'source'>> & { causatio
 
 export interface EventCalls {
   /**
-   * Publishes one event. An id is generated if it is left out, and kept by retries. With an `idempotencyKey` the call can
-   * be repeated later, with the same event: the id is derived from both, and `time` is not filled in.
+   * Publishes one event. An id is generated if it is left out, and kept by retries. With an `idempotencyKey` the call
+   * can be repeated later, with the same event: the id is derived from both, and `time` is not filled in.
    */
   publish(event: NewEvent, options?: CallOptions): Promise<Published>
   /** Publishes up to 100 events in one call. Each succeeds or fails on its own; the results are in the same order. */

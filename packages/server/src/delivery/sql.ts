@@ -114,8 +114,8 @@ export async function eventsSentTo(
 }
 
 /**
- * The recipient, or null if it is a paused agent. Parameters: tenant, recipient, recipient. A condition beside the others
- * is tested by SQLite for each row, so that a poll of a paused agent read its whole mailbox. As the key that is looked
+ * The recipient, or null if it is a paused agent. Parameters: tenant, recipient, recipient. SQLite tests a condition
+ * beside the others for each row, so that a poll of a paused agent read its whole mailbox. As the key that is looked
  * for, a null ends the search before it begins.
  */
 const UNLESS_PAUSED =

@@ -7,8 +7,8 @@
 //    under way in the first of them, and the other node waits for its response.
 // 3. A refusal (4xx) that would come out the same again is recorded too; 401, 403, 429 and 5xx never are.
 // 4. A record is small. Of a long memory it keeps all but the title, content and metadata, which the memory or its
-//    history has. A long response to a call that changes nothing is not recorded. Otherwise a request of a hundred bytes with a
-//    key would take ten megabytes on disk for a day.
+//    history has. A long response to a call that changes nothing is not recorded. Otherwise a request of a hundred
+//    bytes with a key would take ten megabytes on disk for a day.
 // 5. A response that shows a secret is stored encrypted, and returned again only to the API key that requested it.
 import { createHash, randomBytes, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'

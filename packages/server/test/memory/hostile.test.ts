@@ -4,127 +4,16 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import v8 from 'node:v8'
-import vm from 'node:vm'
-import fc from 'fast-check'
 import { operations, type Memory } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
-import { beginningOf } from '../../src/kernel/beginning-of.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { listMemories } from '../../src/memory/list.ts'
-import { makeAnalyse } from '../../src/memory/index/analyse.ts'
-import { fold } from '../../src/memory/index/fold.ts'
-import { askedOf, gramsOf } from '../../src/memory/index/grams.ts'
-import { askedWords, wordsOf } from '../../src/memory/index/terms.ts'
 import { traverse } from '../../src/memory/traverse.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
-
-/** Counts the turns of the event loop that passed during `work`. */
-async function turnsBeside<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
-  let turns = 0
-  let over = false
-  const others = (async () => {
-    for (; !over; turns++) await new Promise(setImmediate)
-  })()
-  const result = await work
-  over = true
-  await others
-  return { turns, result }
-}
-
-const everyCharacter = Array.from({ length: 32_768 }, (_, i) =>
-  String.fromCodePoint(i < 20_000 ? 0x4e00 + i : 0x20000 + i),
-).join('')
-
-test('[RCL-4] a text has a bounded number of grams, and every part of it is found by its grams', () => {
-  assert.ok(gramsOf(7, everyCharacter).size <= 8_192)
-  const alphabet = fc.constantFrom('a', 'b', 'é', '字', '🙂', ' ')
-  const text = fc.oneof(
-    fc.string({ unit: alphabet, maxLength: 60 }),
-    fc.integer({ min: 0, max: 20_000 }).map((from) => everyCharacter.slice(from, from + 9_000)),
-  )
-  fc.assert(
-    fc.property(text, fc.nat(), fc.integer({ min: 1, max: 40 }), (whole, at, length) => {
-      const points = [...whole]
-      if (points.length === 0) return
-      const start = at % points.length
-      const needle = points.slice(start, start + length).join('')
-      const grams = gramsOf(7, whole)
-      assert.ok(
-        Object.values(askedOf(needle, 7)).some((asked) => asked.every((gram) => grams.has(gram))),
-        needle,
-      )
-    }),
-  )
-})
-
-test('[RCL-4] a text has a bounded number of words, also if normalising makes it longer', () => {
-  // One character that becomes eighteen, in four words; one that becomes four, which are indexed in pairs.
-  const growing = { '\ufdfa': 16_384, '\u3300': 65_536 }
-  for (const [character, most] of Object.entries(growing)) {
-    const words = wordsOf(character.repeat(32_768)).length
-    assert.ok(words <= most, `${words} words of ${character}`)
-    assert.ok(wordsOf(character.repeat(4_000)).length <= 8_192, 'in a text that is too short to be analysed ahead')
-  }
-  const longest = (text: string): number => Math.max(...wordsOf(text).map(([first]) => first!.length))
-  assert.deepEqual(
-    [longest('x'.repeat(99)), longest('ก' + '\u0e31'.repeat(99)), longest(`x${'\u{10330}'.repeat(99)}`)],
-    [64, 64, 63],
-  )
-  const firsts = (words: readonly (readonly string[])[]) => words.map(([first]) => first)
-  assert.ok(firsts(wordsOf('\ufdfa'.repeat(400) + ' zebra')).includes('zebra'))
-  assert.ok(firsts(wordsOf('½ '.repeat(8_000) + 'zebra')).includes('zebra'), 'as long as it grows to twice its length')
-  assert.ok(firsts(askedWords('\ufdfa zebra').words).includes('zebra'))
-  assert.ok(!firsts(askedWords('\ufdfa'.repeat(4_000) + ' zebra').words).includes('zebra'))
-  // A text that would end in the middle of a surrogate pair ends before it.
-  assert.deepEqual([beginningOf('ab🙂c', 3), beginningOf('ab🙂c', 4), beginningOf('🙂', 2)], ['ab', 'ab🙂', '🙂'])
-})
-
-test('[RCL-57] the cached forms of a word do not keep its text in memory', () => {
-  v8.setFlagsFromString('--expose-gc')
-  const collect = vm.runInNewContext('gc') as () => void
-  const heap = (): number => {
-    collect()
-    return process.memoryUsage().heapUsed
-  }
-  const filler = 'the committee met behind the library and '.repeat(790)
-  const words = Array.from({ length: 400 }, (_, i) => `uncommonlongword${i}`)
-  const before = heap()
-  for (const word of words) wordsOf(`${filler}${word} ${word}é`)
-  const grown = heap() - before
-  assert.ok(grown < 4_000_000, `${grown} bytes stay of 13 MB`)
-})
-
-test('[LOAD-3] an analysis serves title and content alike, and a transaction that is run again', async () => {
-  const analyse = makeAnalyse()
-  const text = 'word '.repeat(1_000)
-  await analyse.analyseAhead(text, text)
-  const title = analyse.take(text)
-  assert.ok(analyse.take(text) === title, 'not analysed again')
-  analyse.drop(text)
-  assert.ok(analyse.take(text) !== title, 'nothing is kept after the commit')
-  assert.deepEqual(analyse.take(text), title)
-})
-
-test('[LOAD-3] a long text is analysed in steps, with the same result as in one', async () => {
-  const analyse = makeAnalyse()
-  const text = `Grüße ${everyCharacter}`
-  const { turns } = await turnsBeside(analyse.analyseAhead(text, 'short', undefined))
-  assert.ok(turns >= 2, `${turns} turns`)
-  assert.deepEqual(analyse.take(text), { folded: fold(text), words: wordsOf(text) })
-  assert.deepEqual(analyse.take('Short'), { folded: 'short', words: wordsOf('Short') })
-  // Texts whose transaction never came do not stay in memory for ever.
-  const others = Array.from({ length: 20 }, (_, i) => `${i} ${'word '.repeat(1_000)}`)
-  await analyse.analyseAhead(...others)
-  assert.deepEqual(
-    others.map((other) => analyse.take(other).words.length),
-    others.map(() => 1_001),
-  )
-})
+import { everyCharacter, memoryCalls, turnsBeside } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service

@@ -75,3 +75,21 @@ export function memoryCalls({ call }: Pick<Service, 'call'>) {
 export const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id)
 
 export const titlesOf = (results: readonly SearchResult[]): string[] => results.map(({ memory }) => memory.title)
+
+/** Counts the turns of the event loop that passed during `work`. */
+export async function turnsBeside<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {
+  let turns = 0
+  let over = false
+  const others = (async () => {
+    for (; !over; turns++) await new Promise(setImmediate)
+  })()
+  const result = await work
+  over = true
+  await others
+  return { turns, result }
+}
+
+/** As many different characters as a content may have. */
+export const everyCharacter = Array.from({ length: 32_768 }, (_, i) =>
+  String.fromCodePoint(i < 20_000 ? 0x4e00 + i : 0x20000 + i),
+).join('')
