@@ -46,12 +46,17 @@ export const listKeyRows = (db: Db, tenantId: string, ownerId: string): Promise<
     [tenantId, ownerId],
   )
 
+/** A key, revoked or not. */
+export interface KeptKeyRow extends KeyRow {
+  revoked_at: number | null
+}
+
 /**
  * Returns up to `most` keys of one owner, newest first, that follow `last`. Revoked keys are among them: they are kept,
  * and a statement that skipped them would read any number of rows.
  */
 export const pageKeyRows = (db: Db, tenantId: string, ownerId: string, last: string | null, most: number) =>
-  db.rows<KeyRow & { revoked_at: number | null }>(
+  db.rows<KeptKeyRow>(
     `select ${COLUMNS}, revoked_at from api_keys where tenant_id = ? and owner_id = ?${last === null ? '' : ' and id < ?'}
       order by id desc limit ?`,
     [tenantId, ownerId, ...(last === null ? [] : [last]), most],

@@ -16,7 +16,7 @@ const MAX_FEEDS = 1_000
 /** Yields the feeds of a channel in pages, newest first. */
 export async function* feedPages(db: Db, principal: Principal, channelId: string): AsyncGenerator<FeedRow[]> {
   await requireChannel(db, principal, channelId)
-  yield* pagesOf((last, most) => pageFeedRows(db, principal.tenantId, channelId, last, most))
+  yield* pagesOf<FeedRow>((last, most) => pageFeedRows(db, principal.tenantId, channelId, last?.id ?? null, most))
 }
 
 export async function createFeed(

@@ -25,7 +25,7 @@ import {
 /** Yields the members of a channel in pages, newest first. */
 export async function* memberPages(db: Db, principal: Principal, channelId: string): AsyncGenerator<MemberRow[]> {
   await requireChannel(db, principal, channelId)
-  yield* pagesOf((last, most) => pageMemberRows(db, principal.tenantId, channelId, last, most))
+  yield* pagesOf<MemberRow>((last, most) => pageMemberRows(db, principal.tenantId, channelId, last?.id ?? null, most))
 }
 
 async function requireParticipant(db: Db, tenantId: string, { type, id }: Participant): Promise<void> {

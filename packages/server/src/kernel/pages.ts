@@ -1,19 +1,20 @@
-// Reads rows a page at a time, for a list that the contract does not page.
+// Reads all rows of a list a page at a time, however many there are.
 import { nextTurn } from './step-turns.ts'
 
 export const PAGE = 100
 
 /**
  * Yields rows in pages, as they are asked for, with a turn for other requests in between. `read` returns up to `most`
- * rows in the order of the list that follow the row with the id `last`.
+ * rows in the order of the list that follow the row `last`.
  */
-export async function* pagesOf<Row extends { id: string }>(
-  read: (last: string | null, most: number) => Promise<Row[]>,
+export async function* pagesOf<Row>(
+  read: (last: Row | null, most: number) => Promise<Row[]>,
+  most = PAGE,
 ): AsyncGenerator<Row[]> {
-  for (let last: string | null = null; ; await nextTurn()) {
-    const page: Row[] = await read(last, PAGE)
+  for (let last: Row | null = null; ; await nextTurn()) {
+    const page: Row[] = await read(last, most)
     if (page.length > 0) yield page
-    if (page.length < PAGE) return
-    last = page.at(-1)!.id
+    if (page.length < most) return
+    last = page.at(-1)!
   }
 }

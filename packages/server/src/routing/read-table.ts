@@ -1,4 +1,5 @@
 // Fills a tenant's routing table from the store, and brings it up to date with later changes.
+import { pagesOf } from '../kernel/pages.ts'
 import type { Store } from '../store/db.ts'
 import {
   fromFeed,
@@ -16,6 +17,9 @@ import {
   readVersions,
   type AgentState,
   type Change,
+  type FeedRow,
+  type InterestRow,
+  type MemberRow,
 } from './sql.ts'
 import type { RoutingTable } from './table.ts'
 
@@ -38,21 +42,7 @@ function setInactiveAndPaused(table: RoutingTable, agents: readonly AgentState[]
   }
 }
 
-/** Reads all rows in pages, each after the last row of the one before, and gives other work its turn in between. */
-async function* pages<Row extends Place, Place>(
-  first: Place,
-  read: (after: Place, limit: number) => Promise<Row[]>,
-): AsyncGenerator<Row[]> {
-  for (let after: Place = first; ; ) {
-    const page = await read(after, PAGE)
-    yield page
-    if (page.length < PAGE) return
-    after = page.at(-1)!
-    await new Promise(setImmediate)
-  }
-}
-
-const NO_CHANNEL = { channel_id: '', id: '' }
+const BEFORE_ALL = { channel_id: '', id: '' }
 
 /** Reads everything into an empty table. */
 export async function fillTable(store: Store, tenantId: string, table: RoutingTable): Promise<RoutingTable> {
@@ -61,12 +51,12 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
   const [version] = await readVersions(db, [tenantId])
   table.version = version?.version ?? 0
   table.stamp = version?.stamp ?? ''
-  for await (const page of pages({ id: '' }, (after, limit) => pageInterests(db, tenantId, after, limit)))
-    for (const row of page) table.put(fromInterest(row))
-  for await (const page of pages(NO_CHANNEL, (after, limit) => pageFeeds(db, tenantId, after, limit)))
-    for (const row of page) table.put(fromFeed(row))
-  for await (const page of pages(NO_CHANNEL, (after, limit) => pageMembers(db, tenantId, after, limit)))
-    addMembers(table, page)
+  const interests = pagesOf<InterestRow>((last, most) => pageInterests(db, tenantId, last ?? BEFORE_ALL, most), PAGE)
+  for await (const page of interests) for (const row of page) table.put(fromInterest(row))
+  const feeds = pagesOf<FeedRow>((last, most) => pageFeeds(db, tenantId, last ?? BEFORE_ALL, most), PAGE)
+  for await (const page of feeds) for (const row of page) table.put(fromFeed(row))
+  const members = pagesOf<MemberRow>((last, most) => pageMembers(db, tenantId, last ?? BEFORE_ALL, most), PAGE)
+  for await (const page of members) addMembers(table, page)
   setInactiveAndPaused(table, await readInactiveOrPaused(db, tenantId))
   table.sources = new Set((await readSources(db, tenantId)).map(({ source }) => source))
   return table

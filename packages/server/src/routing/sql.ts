@@ -53,6 +53,10 @@ export interface InChannel {
   id: string
 }
 
+export interface MemberRow extends InChannel {
+  participant_id: string
+}
+
 export interface FeedRow extends InChannel {
   event_type_glob: string
   filter_expression: string | null
@@ -105,7 +109,7 @@ export const readFeeds = async (db: Reads, tenantId: string, ids: string[]): Pro
 
 /** Returns a page of members in the order of their channels and ids. */
 export const pageMembers = (db: Reads, tenantId: string, after: InChannel, limit: number) =>
-  db.rows<InChannel & { participant_id: string }>(
+  db.rows<MemberRow>(
     `select channel_id, id, participant_id from channel_members
       where tenant_id = ? and (channel_id, id) > (?, ?) order by channel_id, id limit ?`,
     [tenantId, after.channel_id, after.id, limit],
