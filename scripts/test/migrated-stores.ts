@@ -54,7 +54,7 @@ async function makeSharded(postgresUrl: string): Promise<void> {
   const url = new URL(postgresUrl)
   url.pathname = `/${SHARDED}`
   await standInForCitus(url.href)
-  const store = connect(
+  const store = await connect(
     readConfig({ DATABASE_URL: url.href, SENSORIUM_SECRET: 'of-nothing-that-is-kept' }),
     systemClock,
   )
@@ -73,7 +73,7 @@ async function makeSharded(postgresUrl: string): Promise<void> {
 }
 
 async function migrateStore(env: Record<string, string>): Promise<void> {
-  const store = connect(readConfig(env), systemClock)
+  const store = await connect(readConfig(env), systemClock)
   try {
     await migrate(store, systemClock.now())
   } finally {

@@ -1,11 +1,11 @@
 // The error catalogue: every code the service responds with, its status, and the shape of its details. One table; the
 // server throws from it, OpenAPI and the documentation are generated from it.
-import { Type, oneOf, type Static, type TSchema } from './shapes.ts'
+import { Type, oneOf, type Static, type Schema } from './shapes.ts'
 
 interface CatalogueEntry {
   status: number
   when: string
-  details: TSchema
+  details: Schema
 }
 
 const any = Type.Unknown()

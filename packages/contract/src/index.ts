@@ -41,7 +41,8 @@ export * from './outbound.ts'
 export * from './relationships.ts'
 export * from './rules.ts'
 export * from './tags.ts'
-export { Type, type Static, type TSchema } from './shapes.ts'
+export { Type, type Schema, type Static } from './shapes.ts'
+export type { ObjectSchema, OptionalSchema } from './schema.ts'
 
 export const operations = {
   ...agentOperations,

@@ -180,7 +180,7 @@ export const MemorySearch = Type.Object(
     created_after: Type.Optional(dateTime()),
     created_before: Type.Optional(dateTime()),
     metadata: Type.Optional(
-      Type.Record(Type.String(), scalar(), {
+      Type.Record(scalar(), {
         maxProperties: 16,
         expected: 'an object of at most 16 texts, numbers, booleans or nulls',
         examples: [{ team: 'blue' }],

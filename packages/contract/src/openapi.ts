@@ -4,7 +4,7 @@ import { errorExamples, exampleOf, type Json, type JsonObject } from './example.
 import { ID_PREFIXES } from './ids.ts'
 import type { Operation } from './operation.ts'
 import { RULES } from './rules.ts'
-import type { TSchema } from './shapes.ts'
+import type { Schema } from './shapes.ts'
 import { TAGS } from './tags.ts'
 
 // A default is stated in the description: generators such as openapi-typescript treat a field with a default as always
@@ -114,7 +114,7 @@ function parametersOf(operation: Operation, components: Map<string, Json>): Json
     required: true,
     schema: { type: 'string', examples: [pathExample(operation.path, name!)] },
   }))
-  const query = operation.query as { properties?: Record<string, TSchema>; required?: string[] } | undefined
+  const query = operation.query as { properties?: Record<string, Schema>; required?: string[] } | undefined
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
     const { description, ...rest } = toOpenapiSchema(schema, components) as JsonObject
     parameters.push({

@@ -1,6 +1,6 @@
 // An operation is one entry of the interface: method, path, access, request and response. The server binds a handler to
 // each, and OpenAPI is generated from them, so that none of the three can drift from the others.
-import type { Static, TSchema } from './shapes.ts'
+import type { Static, Schema } from './shapes.ts'
 
 export const SCOPES = [
   'send',
@@ -40,8 +40,8 @@ export interface Operation {
   path: string
   base: 'v1' | 'root'
   access: Access
-  query?: TSchema
-  body?: TSchema
+  query?: Schema
+  body?: Schema
   /** A missing body counts as an empty object. */
   bodyOptional?: boolean
   /**
@@ -60,13 +60,13 @@ export interface Operation {
   /** The media type of a success; JSON if left out. */
   produces?: string
   /** For a stream of server-sent events: the names of its events, with the schema of their `data`. */
-  messages?: Readonly<Record<string, TSchema>>
+  messages?: Readonly<Record<string, Schema>>
   /**
    * The operation writes an entry to the audit log of the tenant, with these fields of the body. None of them may hold
    * a secret.
    */
   audit?: readonly string[]
-  success: Readonly<Record<number, { description: string; schema?: TSchema }>>
+  success: Readonly<Record<number, { description: string; schema?: Schema }>>
   /** Body fields that no error may repeat. */
   secrets?: readonly string[]
 }
@@ -78,10 +78,10 @@ export function operation<const O extends OperationInput>(definition: O): O & { 
   return { base: 'v1', ...definition }
 }
 
-export type BodyOf<O> = O extends { body: infer B extends TSchema } ? Static<B> : undefined
-export type QueryOf<O> = O extends { query: infer Q extends TSchema } ? Static<Q> : Record<string, never>
+export type BodyOf<O> = O extends { body: infer B extends Schema } ? Static<B> : undefined
+export type QueryOf<O> = O extends { query: infer Q extends Schema } ? Static<Q> : Record<string, never>
 
-type ResultsOf<S> = { [K in keyof S]: S[K] extends { schema: infer T extends TSchema } ? Static<T> : null }[keyof S]
+type ResultsOf<S> = { [K in keyof S]: S[K] extends { schema: infer T extends Schema } ? Static<T> : null }[keyof S]
 /** The body of a success; null if it has none. */
 export type ResultOf<O> = O extends { success: infer S } ? ResultsOf<S> : unknown
 

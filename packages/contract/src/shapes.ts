@@ -4,12 +4,12 @@
 //
 // Nullable is a type union (`['string', 'null']`), never `anyOf`: a failed validation then names one field and one
 // reason.
-import { Type, type Static, type TSchema, type SchemaOptions } from '@sinclair/typebox'
+import { Type, type Keywords, type Schema, type Static } from './schema.ts'
 
 export { Type }
-export type { Static, TSchema }
+export type { Schema, Static }
 
-export interface Notes extends SchemaOptions {
+export interface Notes extends Keywords {
   expected?: string
 }
 

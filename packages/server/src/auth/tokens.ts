@@ -1,6 +1,7 @@
 // Access tokens: JWTs signed with HMAC-SHA256. The algorithm is fixed here and never taken from the token.
 import { isId } from '@sensorium/contract'
-import { SignJWT, jwtVerify } from 'jose'
+import { SignJWT } from 'jose/jwt/sign'
+import { jwtVerify } from 'jose/jwt/verify'
 import { randomUUID } from 'node:crypto'
 import type { Principal } from './principal.ts'
 

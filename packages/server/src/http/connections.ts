@@ -4,11 +4,12 @@
 //    closed socket to responses that wait behind another on the connection.
 // 2. A connection has a few requests under way. More pipelined requests wait, and are begun as responses are taken.
 // 3. Clients that are too slow are refused or disconnected: slow-peers.ts.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, invalid, methodNotAllowed, requestTimeout, tooManyAtOnce } from '../kernel/failure.ts'
+import { http } from '../kernel/node-http.ts'
 import { inTooManyPieces, watchPieces } from './body-pieces.ts'
 import { connectionOf, endAfterResponses, type Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
@@ -211,7 +212,7 @@ function openServer(
   readingTurns: ReadingTurns,
 ): Server {
   // Node would answer a request without Host by itself and without our envelope.
-  const server = createServer(
+  const server = http.createServer(
     {
       requestTimeout: 0, // slow-peers.ts times the body
       headersTimeout: 20_000,

@@ -1,5 +1,5 @@
 // The small shapes that tools return: titles and snippets with ids, the rest on demand.
-import { Type, type Delivery, type Memory, type TSchema } from '@sensorium/contract'
+import { Type, type Delivery, type Memory, type Schema } from '@sensorium/contract'
 import { snippet } from './tool.ts'
 
 const SNIPPET = 300
@@ -7,7 +7,7 @@ const SNIPPET = 300
 export const USUAL_DATA = 4_000
 
 const text = (description: string) => Type.String({ description })
-export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
+export const optional = <T extends Schema>(schema: T) => Type.Optional(schema)
 
 export const MemorySummary = Type.Object({
   id: Type.String(),

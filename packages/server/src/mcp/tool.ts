@@ -1,6 +1,6 @@
 // A tool: an operation as a language model sees it. Its name and description are written for the model, its results are
 // small, and the operation that it calls decides what it may do.
-import type { Operation, ResultOf, Static, TSchema } from '@sensorium/contract'
+import type { Operation, ResultOf, Static, Schema } from '@sensorium/contract'
 import { beginningOf } from '../kernel/beginning-of.ts'
 
 /** The user of the tools, and how its operations are called: in process, or over HTTP through the client. */
@@ -17,8 +17,8 @@ export interface Tool {
   name: string
   title: string
   description: string
-  input: TSchema
-  output: TSchema
+  input: Schema
+  output: Schema
   /** Changes nothing. */
   readOnly: boolean
   /** Doing it twice is the same as doing it once. */
@@ -28,17 +28,17 @@ export interface Tool {
   run(input: never, caller: Caller): Promise<Record<string, unknown>>
 }
 
-interface Definition<I extends TSchema> {
+interface Definition<I extends Schema> {
   name: string
   title: string
   description: string
   input: I
-  output: TSchema
+  output: Schema
   effect: 'reads' | 'adds' | 'sets' | 'removes'
   run(input: Static<I>, caller: Caller): Promise<Record<string, unknown>>
 }
 
-export function tool<I extends TSchema>({ effect, run, ...rest }: Definition<I>): Tool {
+export function tool<I extends Schema>({ effect, run, ...rest }: Definition<I>): Tool {
   return {
     ...rest,
     readOnly: effect === 'reads',

@@ -2,7 +2,7 @@
 //
 // Fields are not checked in objects without declared fields (metadata, data), in objects that allow more (CloudEvents),
 // and in texts that are kept as they came.
-import type { TSchema } from '@sensorium/contract'
+import type { Schema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
 
 interface Described {
@@ -61,7 +61,7 @@ function find(schema: Described, value: unknown, path: string): Found | null {
 }
 
 /** Describes the first unknown field of a body; null if there is none. `mayBeSecret` says that its value may be a secret. */
-export function unknownField(schema: TSchema, body: unknown, mayBeSecret: boolean): Invalid | null {
+export function unknownField(schema: Schema, body: unknown, mayBeSecret: boolean): Invalid | null {
   const found = find(schema as Described, body, '')
   if (!found) return null
   const near = nearest(found.name, found.known)

@@ -1,12 +1,12 @@
 // Compiles the schemas of the contract into checks that return the details of validation_failed: one field, the value
 // sent, what was expected, and an example that passes.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { TSchema } from '@sensorium/contract'
+import type { Schema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
 import { isDateTime, isFilledText, isHttpUrl, isUri, isUriReference } from '../kernel/formats.ts'
 
 export type Check = (value: unknown) => Invalid | null
-export type CompileCheck = (schema: TSchema, secrets?: readonly string[]) => Check
+export type CompileCheck = (schema: Schema, secrets?: readonly string[]) => Check
 
 interface Described {
   type?: string | string[]
@@ -146,7 +146,7 @@ export function compileCheckFor(clientTypes: readonly string[]): CompileCheck {
 }
 
 /** Converts the strings of a query to the types of its schema. A value that does not fit stays and fails the check. */
-export function readQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
+export function readQuery(schema: Schema, query: Record<string, unknown>): Record<string, unknown> {
   const properties = (schema as Described).properties ?? {}
   const read: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(properties)) {

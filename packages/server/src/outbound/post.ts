@@ -1,9 +1,10 @@
 // Sends one POST to an endpoint. No redirect is followed, the body of the response is discarded, and everything has a
 // time limit.
-import http from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { http } from '../kernel/node-http.ts'
 import type { Exchange } from './outcome.ts'
 import { AddressRefused, type SafeAddress } from './safe-address.ts'
 
@@ -38,12 +39,12 @@ function describe(error: NodeJS.ErrnoException): string {
 /** One exchange under way. All have the same timeout, so they time out in the order in which they began. */
 interface Live {
   until: number
-  request: http.ClientRequest | null
+  request: ClientRequest | null
   cutBy: ExchangeAborted | null
 }
 
 interface Agents {
-  'http:': http.Agent
+  'http:': Agent
   'https:': https.Agent
 }
 
@@ -73,7 +74,7 @@ function sendOnce(
     if (exchange.cutBy) request.destroy(exchange.cutBy)
     // Once there is a status, it decides: whatever happens to the connection afterwards, the endpoint has responded.
     let received: Exchange | null = null
-    const receive = ({ statusCode, headers }: http.IncomingMessage): void => {
+    const receive = ({ statusCode, headers }: IncomingMessage): void => {
       received = { status: statusCode ?? 0, retryAfter: headers['retry-after'] }
     }
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -100,7 +101,7 @@ function sendOnce(
 }
 
 /** Reads a little of a body that nobody needs, so that the connection can be kept. */
-function drain(response: http.IncomingMessage, done: () => void): void {
+function drain(response: IncomingMessage, done: () => void): void {
   response.on('error', () => {})
   if (hasNoBody(response)) {
     response.resume()
@@ -177,7 +178,7 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
   return post
 }
 
-const hasNoBody = ({ statusCode, headers }: http.IncomingMessage): boolean =>
+const hasNoBody = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 204 || headers['content-length'] === '0'
 
 /** The endpoint misbehaved or took too long, or the node is shutting down. */

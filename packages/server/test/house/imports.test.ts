@@ -159,10 +159,23 @@ test('[STO-7] only the store and the memory index know which engine is used', ()
   assert.deepEqual(asking, [], 'ask for isShared, writers or a lock instead')
 })
 
+test('what a start need not load is loaded by what needs it', () => {
+  const isValue = (file: string, module: string): boolean =>
+    new RegExp(`^import (?!type\\b).*from '${module}'`, 'm').test(readFileSync(path.join(SRC, file), 'utf8'))
+  const files = globSync('**/*.ts', { cwd: SRC })
+  assert.deepEqual(
+    files.filter((file) => isValue(file, 'node:http')),
+    [],
+    'import http from kernel/node-http.ts',
+  )
+  const opening = readFileSync(path.join(SRC, 'store/open.ts'), 'utf8')
+  assert.doesNotMatch(opening, /^import .*postgres/m, 'SQLite needs no driver of PostgreSQL')
+})
+
 test('the contract imports no other package of ours, and the kernel only the contract', () => {
   assert.deepEqual(
     importsOf(CONTRACT)
-      .filter(({ to, ours }) => (ours ? to.startsWith('..') : to !== '@sinclair/typebox'))
+      .filter(({ to, ours }) => !ours || to.startsWith('..'))
       .map(shown),
     [],
   )

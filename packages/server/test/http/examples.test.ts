@@ -1,7 +1,7 @@
 // Errors give an example of a valid value. Every example in the schemas of the contract must be valid.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_CLIENT_TYPES, operations, type Operation, type TSchema } from '@sensorium/contract'
+import { DEFAULT_CLIENT_TYPES, operations, type Operation, type Schema } from '@sensorium/contract'
 import { describe, exampleOf, makeCompileCheck, type Check } from '../../src/operations/validate.ts'
 
 interface Shape {
@@ -11,7 +11,7 @@ interface Shape {
 }
 
 // A new compiler for each, because it accepts each schema name only once.
-const check = (schema: Shape): Check => makeCompileCheck([...DEFAULT_CLIENT_TYPES, 'other'])(schema as TSchema)
+const check = (schema: Shape): Check => makeCompileCheck([...DEFAULT_CLIENT_TYPES, 'other'])(schema as Schema)
 
 /** The schema and every schema inside it, with its path. */
 function* inside(schema: Shape, path: string): Generator<[string, Shape]> {

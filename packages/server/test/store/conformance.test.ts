@@ -134,7 +134,7 @@ onBothEngines((engine) => {
   })
 
   test('[STO-8] an exclusive lock on a name excludes all others until the transaction ends', async () => {
-    const stores = [opened.store, opened.another()]
+    const stores = [opened.store, await opened.another()]
     let inside = 0
     const most: number[] = []
     await Promise.all(
@@ -177,7 +177,7 @@ onBothEngines((engine) => {
   })
 
   test('[STO-8] a lock that is not awaited holds for the statements after it', async () => {
-    const stores = [opened.store, opened.another()]
+    const stores = [opened.store, await opened.another()]
     await opened.store.tx((tx) => put(tx, 'hits'))
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>

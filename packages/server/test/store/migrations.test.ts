@@ -78,7 +78,7 @@ onBothEngines((engine) => {
   test('[STO-4] nodes that start together migrate once', async (t) => {
     const { store, another, drop } = await emptyStore(engine)
     t.after(drop)
-    const stores = [store, another(), another(), another()]
+    const stores = [store, await another(), await another(), await another()]
     const ran = await Promise.all(stores.map((one) => migrate(one, NOW)))
     assert.deepEqual(ran.toSorted(), [0, 0, 0, newestVersion(engine.name)])
   })

@@ -38,7 +38,7 @@ onBothEngines((engine) => {
     )
     await store.close()
     await taken
-    assert.equal((await another().rows('select n from t')).length, 20)
+    assert.equal((await (await another()).rows('select n from t')).length, 20)
   })
 })
 

@@ -239,7 +239,9 @@ test('[SCL-4] with Citus, PostgreSQL chooses how it plans: a shard is found by t
        select 4000000000, 'citus', extowner, extnamespace, false, '13' from pg_extension where extname = 'plpgsql'`,
     ),
   )
-  const mode = await withCitus.another().tx((tx) => tx.lookUp("select current_setting('plan_cache_mode') as mode"))
+  const mode = await (await withCitus.another()).tx((tx) =>
+    tx.lookUp("select current_setting('plan_cache_mode') as mode"),
+  )
   assert.deepEqual(mode, { mode: 'auto' })
 })
 

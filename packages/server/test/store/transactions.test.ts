@@ -133,7 +133,7 @@ onBothEngines((engine) => {
       await looked.promise
     })
     await wrote.promise
-    const other = opened.another()
+    const other = await opened.another()
     assert.deepEqual(await ids(opened.store), [], 'a read of the same store')
     assert.deepEqual(await ids(other), [], 'a read of another process')
     looked.resolve()
@@ -143,7 +143,7 @@ onBothEngines((engine) => {
   })
 
   test('[STO-1] a transaction resolves after its commit: another connection sees it at once', async () => {
-    const other = opened.another()
+    const other = await opened.another()
     for (let i = 0; i < 20; i++) {
       const id = `n${String(i).padStart(2, '0')}`
       await opened.store.tx((tx) => add(tx, id))
@@ -211,7 +211,7 @@ onBothEngines((engine) => {
 
   test('[STO-2] increments from many transactions and two processes are never lost', async () => {
     await opened.store.tx((tx) => tx.run("insert into counters (id, n) values ('hits', 0)"))
-    const stores = [opened.store, opened.another()]
+    const stores = [opened.store, await opened.another()]
     await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
         stores[i % 2]!.tx(async (tx) => {

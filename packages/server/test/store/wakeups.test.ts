@@ -52,7 +52,7 @@ onBothEngines((engine) => {
     const { another, drop } = await emptyStore(engine)
     t.after(drop)
     for (let turns = 0; turns < 12; turns++) {
-      const store = another()
+      const store = await another()
       store.listen('mail', () => {})
       for (let i = 0; i < turns; i++) await new Promise(setImmediate)
       await store.close()
@@ -73,7 +73,7 @@ test('[STO-3] PostgreSQL: a wake-up reaches the other node', {
 }, async (t) => {
   const { store, another, drop } = await emptyStore(postgres)
   t.after(drop)
-  const other = another()
+  const other = await another()
   const far = await ear(other, 'mail')
   const near = await ear(store, 'mail')
   const both = [far.next('hello'), near.next('hello')]

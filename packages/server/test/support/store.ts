@@ -10,7 +10,7 @@ export interface OpenedStore {
   config: Config
   env: Record<string, string>
   /** Opens another store on the same data, as another process would. */
-  another(): Store
+  another(): Promise<Store>
   /** Closes all of them and removes the data. */
   drop(): Promise<void>
 }
@@ -25,13 +25,13 @@ export async function emptyStore(engine: Engine): Promise<OpenedStore> {
   const { env, drop } = await engine.fresh()
   const config = readConfig(env)
   const opened: Store[] = []
-  const another = (): Store => {
-    const store = connect(config, systemClock)
+  const another = async (): Promise<Store> => {
+    const store = await connect(config, systemClock)
     opened.push(store)
     return store
   }
   return {
-    store: another(),
+    store: await another(),
     config,
     env,
     another,

@@ -79,7 +79,7 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
   try {
     await look('store', async () => {
       // A check must not create the store.
-      store = storeExists(config) ? connect(config, clock, { poolSize: 1 }) : null
+      store = storeExists(config) ? await connect(config, clock, { poolSize: 1 }) : null
       return store ? examineStore(store) : fine('none yet; the first start makes it')
     })
     await look('secret', () => examineSecret(config, store))

@@ -4,7 +4,6 @@
 // Certificates are always verified. No error contains the password: the errors of brokers and of TLS never name it.
 import { backoffMs } from '../../kernel/backoff.ts'
 import { describeEnd } from './amqp-address.ts'
-import { runLink } from './amqp-link.ts'
 import type { Connector, ConnectorSettings, ConnectorTools, RunningConnector } from './connector.ts'
 import { makeProgress } from './progress.ts'
 
@@ -26,6 +25,8 @@ function start(settings: ConnectorSettings, tools: ConnectorTools): RunningConne
   const linkTools = { ...tools, progress, store, stopping: stopping.signal, opened: () => void (failures = 0) }
 
   const running = (async () => {
+    // Loaded by the first connector: the protocol's library takes 42 ms of a start.
+    const { runLink } = await import('./amqp-link.ts')
     while (!stopping.signal.aborted) {
       const { text, refused } = describeEnd(await runLink(settings, linkTools))
       if (stopping.signal.aborted) break
