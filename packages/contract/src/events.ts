@@ -272,7 +272,7 @@ export const eventOperations = {
     method: 'POST',
     path: '/events/explain',
     access: { scope: 'send' },
-    exactNumbers: true,
+    holdsEvent: true,
     body: Type.Object(
       {
         event: jsonObject({

@@ -49,8 +49,11 @@ export interface Operation {
    * itself; `body` then serves the documentation only.
    */
   checksBody?: boolean
-  /** Integers in the body that a double cannot hold keep their exact value. */
-  exactNumbers?: boolean
+  /**
+   * The body holds an event, which is read as a publish reads it: integers that a double cannot hold keep their exact
+   * value, and depth is counted from the event on.
+   */
+  holdsEvent?: boolean
   /** The accepted media types; JSON only if left out. */
   consumes?: readonly string[]
   /** Which size limit the body has; `small` (1 MiB) if left out. */

@@ -50,8 +50,8 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
   // Unknown members of a long body are checked and left out: their values take twenty times the memory of their text.
   const known = operation.body && new Set(Object.keys(operation.body.properties ?? {}))
   const options = {
-    exactNumbers: operation.exactNumbers ?? false,
-    wellFormed: true,
+    // Half a surrogate pair in an event is refused, as in a publish. Elsewhere it is replaced.
+    ...(operation.holdsEvent ? { exactNumbers: true, extraDepth: 1 } : { wellFormed: true }),
     ...(known && known.size > 0 ? { leaveOut: (name: string) => !known.has(name) } : {}),
   }
   return (raw, _type, _headers, pause) => {

@@ -30,9 +30,10 @@ export async function deleteInterest(
   now: number,
 ): Promise<void> {
   await requireAgent(tx, caller.tenantId, agentId)
-  if (agentId !== caller.id && !holds(caller, 'admin'))
-    throw ruleBroken('self_only', 'An agent deletes its own interests only', { agent_id: agentId })
   const deleted = isId('interest', id) ? await deleteInterestRow(tx, caller.tenantId, agentId, id) : 0
   if (deleted === 0) throw notFound('interest', id)
+  // After the row was found, because existence is checked before rules. The error rolls the deletion back.
+  if (agentId !== caller.id && !holds(caller, 'admin'))
+    throw ruleBroken('self_only', 'An agent deletes its own interests only', { agent_id: agentId })
   await recordRoutingChange(tx, caller.tenantId, 'interest', id, now)
 }

@@ -50,7 +50,7 @@ export type ReadMembers = { ok: true; value: unknown } | { ok: false; problem: s
 const MAX_TEXT = 393_218
 /** An object or array longer than this stands where none belongs: its kind is enough for the refusal. */
 const MAX_VALUE = 4_096
-/** Up to this many names that were not requested are shown, without their values. */
+/** Up to this many members that were not requested are shown, each with the beginning of its name and of its value. */
 const MAX_UNKNOWN = 16
 const MAX_NAME = 256
 /** Matches a text that may escape half a surrogate pair, which no store keeps. */
@@ -68,21 +68,31 @@ function memberValue(bytes: Buffer, start: number, end: number, asText: boolean)
   return HALF_PAIR.test(text) ? wellFormed(value) : value
 }
 
+/** The value of a member that was not requested: it serves a refusal alone, which shows its first 200 characters. */
+const unknownValue = (bytes: Buffer, start: number, end: number): unknown =>
+  end - start > MAX_VALUE ? bytes.toString('utf8', start, start + MAX_VALUE) : memberValue(bytes, start, end, false)
+
 type Span = readonly [start: number, end: number]
 
 interface Found {
   /** Where the values of the requested members stand. */
   found: ReadonlyMap<string, Span>
-  /** The names of other members. */
-  unknown: ReadonlySet<string>
+  /** Where the values of other members stand. */
+  unknown: ReadonlyMap<string, Span>
   whole: Span
   isObject: boolean
 }
 
+// No member that anybody requests has a name this long, so the beginning of it will do.
+const nameIn = (bytes: Buffer, from: number, to: number): string =>
+  to - from > MAX_NAME
+    ? bytes.toString('utf8', from + 1, from + MAX_NAME)
+    : (JSON.parse(bytes.toString('utf8', from, to)) as string)
+
 function* findMembers(bytes: Buffer, names: ReadonlySet<string>, depth: number): Generator<void, Found> {
   const cursor = { at: 0, pauseAt: STRETCH }
   const found = new Map<string, Span>()
-  const unknown = new Set<string>()
+  const unknown = new Map<string, Span>()
   skipSpace(bytes, cursor)
   const start = cursor.at
   const isObject = bytes[start] === OPEN_OBJECT
@@ -95,11 +105,9 @@ function* findMembers(bytes: Buffer, names: ReadonlySet<string>, depth: number):
         const [from, to] = skipName(bytes, cursor)
         const valueAt = cursor.at
         yield* skipValue(bytes, cursor, depth + 1)
-        if (to - from <= MAX_NAME) {
-          const name = JSON.parse(bytes.toString('utf8', from, to)) as string
-          if (names.has(name)) found.set(name, [valueAt, cursor.at])
-          else if (unknown.size < MAX_UNKNOWN) unknown.add(name)
-        }
+        const name = nameIn(bytes, from, to)
+        if (names.has(name)) found.set(name, [valueAt, cursor.at])
+        else if (unknown.size < MAX_UNKNOWN) unknown.set(name, [valueAt, cursor.at])
         skipSpace(bytes, cursor)
         const next = bytes[cursor.at++]
         if (next === CLOSE_OBJECT) break
@@ -116,7 +124,7 @@ function* members(bytes: Buffer, { names, asText }: MemberChoice, depth: number)
   const { found, unknown, whole, isObject } = yield* findMembers(bytes, names, depth)
   if (!isObject) return memberValue(bytes, ...whole, false)
   return Object.fromEntries<unknown>([
-    ...Array.from(unknown, (name): [string, unknown] => [name, null]),
+    ...Array.from(unknown, ([name, span]): [string, unknown] => [name, unknownValue(bytes, ...span)]),
     ...Array.from(found, ([name, [from, to]]): [string, unknown] => [
       name,
       memberValue(bytes, from, to, asText.has(name)),

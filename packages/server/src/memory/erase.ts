@@ -14,7 +14,7 @@ export async function eraseMemory(
   principal: Principal,
   id: string,
 ): Promise<void> {
-  if (principal.kind !== 'org_admin') throw insufficientScope('admin')
+  if (principal.kind !== 'org_admin') throw insufficientScope('org_admin')
   const { tenantId } = principal
   // Deletes a memory of the tenant whatever its status, and returns the bytes of its texts.
   const [erased] = isId('memory', id)

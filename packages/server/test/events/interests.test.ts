@@ -130,6 +130,9 @@ onBothEngines((engine) => {
       const remove = (token: string) => service.call(`DELETE /v1/agents/${agent.id}/interests/${body.id}`, { token })
       const other = await tenant.agent({ scopes: ['interests:write'] })
       assert.equal(assertError(await remove(other.token), 'business_rule_violation')['rule'], 'self_only')
+      // Existence is checked before the rule.
+      const missing = `DELETE /v1/agents/${agent.id}/interests/int_none`
+      assertError(await service.call(missing, { token: other.token }), 'not_found', { resource_type: 'interest' })
       assert.equal((await publish(service, agent.token, { type: 'int7.x' })).body.recipients, 1)
       assert.equal((await remove(agent.token)).status, 204)
       assert.equal((await publish(service, agent.token, { type: 'int7.x' })).body.recipients, 0)

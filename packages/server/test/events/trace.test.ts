@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { lockRoutingExclusive } from '../../src/routing/changes.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -86,6 +87,26 @@ onBothEngines((engine) => {
       assertError(await explain({ event: { type: 'x' } }), 'invalid_event', { field: 'specversion' })
       assertError(await explain({}), 'validation_failed', { field: 'event' })
       assert.equal((await service.call('POST /v1/events', { token: sender.token, body: sample })).status, 202)
+    })
+
+    test('[REC-7] explain accepts the envelopes that a publish accepts, and no others', async () => {
+      const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+      for (const [member, status] of [
+        ['"subject":"half \\ud800"', 400],
+        ['"data":"\\ud83d\\ude00"', 'taken'],
+        // The event is a level itself.
+        [`"data":${nested(63)}`, 'taken'],
+        [`"data":${nested(64)}`, 400],
+        ['"data":12345678901234567890', 'taken'],
+      ] as const) {
+        const envelope = `{"specversion":"1.0","type":"trace.z","source":"/s","id":"${randomUUID()}",${member}}`
+        const send = (path: string, raw: string) =>
+          service.call(path, { token: sender.token, raw, headers: { 'content-type': 'application/json' } })
+        const published = await send('POST /v1/events', envelope)
+        const explained = await send('POST /v1/events/explain', `{"event":${envelope}}`)
+        const expected = status === 'taken' ? [202, 200] : [status, status]
+        assert.deepEqual([published.status, explained.status], expected, `${member} ${explained.text}`)
+      }
     })
 
     test('[REC-6] an inactive agent and a missing membership are named', async () => {

