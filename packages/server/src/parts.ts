@@ -22,6 +22,7 @@ import { makeWebhookLimits, REFUSED_WEBHOOKS_WINDOW_S } from './ingest/webhooks/
 import { makeReceive } from './ingest/webhooks/receive.ts'
 import type { Clock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
+import { NO_SIBLINGS, type Siblings } from './kernel/places.ts'
 import type { Logger } from './kernel/logger.ts'
 import type { Secrets } from './kernel/secrets.ts'
 import { makeLiveStreams } from './live/live-streams.ts'
@@ -50,6 +51,8 @@ export interface Foundation {
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** The other processes behind the port, if there are any. */
+  siblings?: Siblings
   /** An embedder that several services in one process share. Without it each makes its own. */
   embedder?: Embedder
 }
@@ -74,7 +77,7 @@ type Limits = ReturnType<typeof makeLimits>
 type Mailboxes = ReturnType<typeof makeMailboxes>
 
 function makeBasics(foundation: Foundation) {
-  const { config, store, secrets, clock, log, metrics, embedder } = foundation
+  const { config, store, secrets, clock, log, metrics, embedder, siblings = NO_SIBLINGS } = foundation
   const announcements = makeAnnouncements(store, clock.now)
   // What the operator set for a tenant; the environment sets the rest.
   const settings = makeSettingsCache(store)
@@ -84,6 +87,7 @@ function makeBasics(foundation: Foundation) {
   )
   return {
     ...foundation,
+    siblings,
     announcements,
     tools: { makeId: idMaker(clock.now), secrets, announce: announcements.announce, now: clock.now },
     identify: makeIdentify(store, announcements, secrets.tokenKey, clock),
@@ -118,7 +122,7 @@ function makeLimits({ config, store, clock, settings }: Basics) {
  * of polls.
  */
 function makeMailboxes(basics: Basics) {
-  const { config, store, clock, log, metrics, memory, settings, quotas, activity, eventTypes, tools } = basics
+  const { config, store, clock, log, metrics, memory, settings, quotas, activity, eventTypes, tools, siblings } = basics
   const overBudget = metrics.counter(
     'sensorium_filters_over_budget_total',
     'Filters that took too much work and counted as no match',
@@ -155,16 +159,16 @@ function makeMailboxes(basics: Basics) {
     policyOf,
     ahead,
     publish: countPublished(withinQuota(store, publish, quotas), activity, eventTypes),
-    claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }),
+    claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity, siblings }),
     retain: makeRetain(store, clock.now, (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays),
   }
 }
 
 /** Sends what is ready to the endpoints of agents and to open streams. */
 function makeOutbound(parts: Basics & Mailboxes) {
-  const { config, store, secrets, clock, log, metrics, announcements, identify, claim, wakeups, policyOf, activity } =
-    parts
-  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf, activity })
+  const { config, store, secrets, clock, log, metrics, announcements } = parts
+  const { identify, claim, wakeups, policyOf, activity, siblings } = parts
+  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf, activity, siblings })
   const live = makeLiveStreams({ store, activity, identify, clock, log })
   const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [
     'outcome',

@@ -40,7 +40,14 @@ export async function serve(
   await first(opened)
   // The app's background work takes over steps of the clock (delivery/move-with-clock.ts).
   if (!opened.store.isShared) systemClock.holdSteps()
-  const app = makeApp({ config, ...opened, clock: systemClock, log, metrics })
+  const app = makeApp({
+    config,
+    ...opened,
+    clock: systemClock,
+    log,
+    metrics,
+    ...(worker ? { siblings: worker.siblings(config.workers) } : {}),
+  })
   const url = await app.listen()
   return {
     url,

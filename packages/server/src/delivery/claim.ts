@@ -7,6 +7,7 @@
 // 4. A lease's time is read inside its transaction: the clock may step between two transactions (move-with-clock.ts).
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
+import type { Siblings } from '../kernel/places.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeClaimTogether, MAY_BE_LOST, resultAfterCommit } from './claim-together.ts'
 import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
@@ -29,6 +30,7 @@ export interface ClaimTools {
   policyOf: PolicyOf
   enrich: Enrich
   activity: Activity
+  siblings: Siblings
 }
 
 export interface ToEnrich {
@@ -125,7 +127,8 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<Lea
   return whole
 }
 
-export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity }: ClaimTools): Claim {
+export function makeClaim(tools: ClaimTools): Claim {
+  const { store, clock, wakeups, handover, policyOf, enrich, activity, siblings } = tools
   const notes = makePollNotes()
   const putBack = makePutBack(store, wakeups)
   const claimTogether = makeClaimTogether(store, clock, handover, putBack)
@@ -186,6 +189,6 @@ export function makeClaim({ store, clock, wakeups, handover, policyOf, enrich, a
 
   claim.lastPoll = notes.lastPoll
 
-  claim.waiting = makeWaiting({ store, clock, wakeups, handover, notes, putBack, take, handOut })
+  claim.waiting = makeWaiting({ store, clock, wakeups, handover, notes, putBack, siblings, take, handOut })
   return claim
 }

@@ -2,6 +2,7 @@
 // it new deliveries (handover.ts).
 import type { Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
+import { makePlaces, type Siblings } from '../kernel/places.ts'
 import { Stop, type StopSignal } from '../kernel/stop.ts'
 import type { Store } from '../store/db.ts'
 import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
@@ -13,7 +14,7 @@ import type { Wakeups } from './wake.ts'
 
 /** Without a wake-up a waiting poll looks again this often: the looks are the truth, wake-ups only shorten the wait. */
 const LOOK_AGAIN_MS = 1_000
-/** How many polls of one mailbox may wait on this node, so that one agent cannot take the places of others. */
+/** How many polls of one mailbox may wait on this machine, so that one agent cannot take the places of others. */
 const MAX_WAITING = 32
 
 export interface WaitingTools {
@@ -23,6 +24,7 @@ export interface WaitingTools {
   handover: Handover
   notes: PollNotes
   putBack: PutBack
+  siblings: Siblings
   /** Claims what is due. */
   take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]>
   handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]>
@@ -35,6 +37,7 @@ export function makeWaiting({
   handover,
   notes,
   putBack,
+  siblings,
   take,
   handOut,
 }: WaitingTools): WaitForDeliveries {
@@ -113,23 +116,19 @@ export function makeWaiting({
     return []
   }
 
-  return limitWaiting(waitFor)
+  return limitWaiting(waitFor, siblings)
 }
 
 /** Lets `MAX_WAITING` polls wait at one mailbox, and refuses the rest. */
-function limitWaiting(waitFor: WaitForDeliveries): WaitForDeliveries {
-  const waiting = new Map<string, number>()
+function limitWaiting(waitFor: WaitForDeliveries, siblings: Siblings): WaitForDeliveries {
+  const places = makePlaces('polls', MAX_WAITING, siblings)
   return async (mailbox, ...rest) => {
-    const key = mailbox.recipientId
-    const others = waiting.get(key) ?? 0
-    if (others >= MAX_WAITING) throw tooManyAtOnce('polls of one mailbox waiting', MAX_WAITING)
-    waiting.set(key, others + 1)
+    const taken = places.take(mailbox.recipientId)
+    if (taken !== true && !(await taken)) throw tooManyAtOnce('polls of one mailbox waiting', MAX_WAITING)
     try {
       return await waitFor(mailbox, ...rest)
     } finally {
-      const left = waiting.get(key)! - 1
-      if (left === 0) waiting.delete(key)
-      else waiting.set(key, left)
+      places.leave(mailbox.recipientId)
     }
   }
 }

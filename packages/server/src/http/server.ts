@@ -78,7 +78,7 @@ function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean):
   const sendInTurn = largeResponses()
 
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
-    if (exchange.hasResponse) return // its body was broken, and it was refused in the meantime
+    if (exchange.hasResponse) return response.unopened?.() // its body was broken, and it was refused in the meantime
     const { status, text, json, pieces, replayed, stream } = response
     if (stream) {
       streamDeliveries(stream, exchange)

@@ -31,7 +31,8 @@ export function outboundOperations({ secrets, streams, now }: OutboundOperationT
     own(operations.streamDeliveries, async ({ principal, query }) => {
       const mailbox = { tenantId: principal.tenantId, recipientId: principal.id }
       const inFlight = query.max_in_flight ?? DEFAULT_IN_FLIGHT
-      return { status: 200, stream: (sink, token) => streams.open(mailbox, token, inFlight, sink) }
+      const place = await streams.admit(mailbox, inFlight)
+      return { status: 200, stream: place.open, unopened: place.leave }
     }),
   ]
 }

@@ -45,6 +45,8 @@ export interface OperationResponse {
   failure?: Failure
   /** The body is a stream, which the transport opens. `token` is verified again while the stream lasts. */
   stream?: (sink: Sink, token: string) => OpenedStream
+  /** Called instead of `stream` by a transport that does not open it, because the request was refused meanwhile. */
+  unopened?: () => void
 }
 
 export const ok = (json: unknown): OperationResponse => ({ status: 200, json })

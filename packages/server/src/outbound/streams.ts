@@ -14,6 +14,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { makeInTurn } from '../kernel/in-turn.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makePlaces, type Siblings } from '../kernel/places.ts'
 import type { Store } from '../store/db.ts'
 import { makeGiveBack } from './give-back.ts'
 import { lookAtLeases, pumpDue } from './refresh-streams.ts'
@@ -30,6 +31,7 @@ export interface StreamsTools {
   log: Logger
   policyOf: PolicyOf
   activity: Activity
+  siblings: Siblings
 }
 
 export interface OpenedStream {
@@ -39,8 +41,15 @@ export interface OpenedStream {
   gone(): void
 }
 
+/** A place for a stream: it is opened, or given back. */
+export interface StreamPlace {
+  open(sink: Sink, token: string): OpenedStream
+  leave(): void
+}
+
 export interface Streams {
-  open(mailbox: Mailbox, token: string, max: number, sink: Sink): OpenedStream
+  /** Takes a place for a stream that has at most `max` deliveries in flight. Throws if there is none. */
+  admit(mailbox: Mailbox, max: number): Promise<StreamPlace>
   count(): number
   /** Ends all streams with a hint when to reconnect, and gives their leases back. */
   close(): Promise<void>
@@ -96,6 +105,7 @@ export function makeStreams(tools: StreamsTools): Streams {
   const { store, claim, wakeups, identify, clock, log } = tools
   const entries = makeEntries()
   const overNodes = store.isShared
+  const places = makePlaces('streams', MAX_STREAMS_OF_ONE, tools.siblings)
   let closing = false
 
   const longInTurn = makeInTurn({ what: 'long deliveries waiting', ...LONG_AT_ONCE, mostWaiting: MAX_STREAMS })
@@ -107,6 +117,7 @@ export function makeStreams(tools: StreamsTools): Streams {
     if (!entries.remove(entry)) return
     entry.cancelWake()
     const { mailbox } = entry.stream
+    places.leave(mailbox.recipientId)
     await entry.stream.close(last)
     const leases = entry.stream.held()
     if (leases.length > 0) await giveBack({ mailbox, leases })
@@ -152,31 +163,40 @@ export function makeStreams(tools: StreamsTools): Streams {
     },
   })
 
+  function open(mailbox: Mailbox, max: number, sink: Sink, token: string): OpenedStream {
+    if (closing || entries.all.size >= MAX_STREAMS) {
+      places.leave(mailbox.recipientId)
+      throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
+    }
+    const stream = openStream(mailbox, max, sink, {
+      claim,
+      clock,
+      longInTurn,
+      failed: (error) => log.warn({ err: error }, 'a stream could not claim'),
+    })
+    const elapsed = clock.elapsed()
+    const entry: Entry = {
+      stream,
+      token,
+      commentAt: elapsed + COMMENT_EVERY_MS,
+      lookedAt: elapsed,
+      verifying: false,
+      cancelWake: wakeups.wait(mailbox, stream.pump),
+    }
+    entries.add(entry)
+    stream.pump()
+    keepTicking()
+    return { drained: stream.drained, gone: () => void end(entry) }
+  }
+
   return {
-    open(mailbox, token, max, sink) {
-      if (closing || entries.all.size >= MAX_STREAMS)
-        throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
-      if (entries.of(mailbox.recipientId).size >= MAX_STREAMS_OF_ONE)
+    async admit(mailbox, max) {
+      if (!(await places.take(mailbox.recipientId)))
         throw tooManyAtOnce('streams of one mailbox open', MAX_STREAMS_OF_ONE)
-      const stream = openStream(mailbox, max, sink, {
-        claim,
-        clock,
-        longInTurn,
-        failed: (error) => log.warn({ err: error }, 'a stream could not claim'),
-      })
-      const elapsed = clock.elapsed()
-      const entry: Entry = {
-        stream,
-        token,
-        commentAt: elapsed + COMMENT_EVERY_MS,
-        lookedAt: elapsed,
-        verifying: false,
-        cancelWake: wakeups.wait(mailbox, stream.pump),
+      return {
+        open: (sink, token) => open(mailbox, max, sink, token),
+        leave: () => places.leave(mailbox.recipientId),
       }
-      entries.add(entry)
-      stream.pump()
-      keepTicking()
-      return { drained: stream.drained, gone: () => void end(entry) }
     },
     count: () => entries.all.size,
     async close() {

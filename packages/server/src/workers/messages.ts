@@ -1,15 +1,27 @@
-// The messages between the workers behind one port and the primary process, which runs them.
+// The messages between the workers behind one port and the primary process, which runs them. A worker asks the others
+// through the primary.
 import type { MetricsOfProcess } from '../http/metrics.ts'
+
+export type Question =
+  | { about: 'metrics' }
+  /** How many places of a kind a key has taken (kernel/places.ts). */
+  | { about: 'places'; kind: string; key: string }
+
+export interface Answers {
+  metrics: MetricsOfProcess
+  places: number
+}
+
+export type Answer = Answers[Question['about']]
 
 export type ToPrimary =
   /** The worker listens at this address. */
   | { kind: 'ready'; url: string }
-  /** A client asked this worker for the metrics of all workers. */
-  | { kind: 'metrics_wanted'; ask: number }
-  | { kind: 'metrics'; ask: number; own: MetricsOfProcess }
+  | { kind: 'ask'; ask: number; question: Question }
+  | { kind: 'answer'; ask: number; answer: Answer }
 
 export type ToWorker =
   | { kind: 'stop'; signal: string }
-  | { kind: 'collect_metrics'; ask: number }
-  /** The metrics of the workers that sent theirs in time. */
-  | { kind: 'all_metrics'; ask: number; all: MetricsOfProcess[] }
+  | { kind: 'question'; ask: number; question: Question }
+  /** The answers of the other workers that answered in time. */
+  | { kind: 'answers'; ask: number; answers: Answer[] }

@@ -7,17 +7,16 @@
 import cluster, { type Worker } from 'node:cluster'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { MetricsOfProcess } from '../http/metrics.ts'
 import { backoffMs } from '../kernel/backoff.ts'
 import type { Logger } from '../kernel/logger.ts'
-import type { ToPrimary, ToWorker } from './messages.ts'
+import type { Answer, ToPrimary, ToWorker } from './messages.ts'
 
 const MAIN = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url))
 
 const RESTART = { firstMs: 100, maxMs: 30_000 }
 /** A worker that lived this long did not die of the same cause as the last one. */
 const HEALTHY_AFTER_MS = 60_000
-const METRICS_WITHIN_MS = 2_000
+const ANSWER_WITHIN_MS = 2_000
 /** Longer than the time that a worker gives itself to stop. */
 const STOP_WITHIN_MS = 17_000
 
@@ -33,7 +32,7 @@ export interface Workers {
 export function makeWorkers(count: number, log: Logger): Workers {
   // Not JSON, which has no value for a number that was not measured.
   cluster.setupPrimary({ exec: MAIN, args: [], serialization: 'advanced' })
-  const metrics = makeMetricsGathering()
+  const gathering = makeGathering()
   // The compile cache of the command. Without it a worker would compile everything again.
   const cache = module.getCompileCacheDir()
   let stopping = false
@@ -48,7 +47,7 @@ export function makeWorkers(count: number, log: Logger): Workers {
     return new Promise((resolve, reject) => {
       let isReady = false
       worker.on('message', (message: ToPrimary) => {
-        if (message.kind !== 'ready') return metrics.hear(worker, message, running())
+        if (message.kind !== 'ready') return gathering.hear(worker, message, running())
         isReady = true
         resolve(message.url)
       })
@@ -103,30 +102,32 @@ function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message)
 }
 
-/** Collects the metrics of all workers, and sends them to the worker that asked. */
-function makeMetricsGathering() {
-  const gatherings = new Map<number, { missing: Set<Worker>; got: MetricsOfProcess[]; done(): void }>()
+/** Passes the question of a worker on to the others, and their answers back to it. */
+function makeGathering() {
+  const gatherings = new Map<number, { missing: Set<Worker>; answers: Answer[]; done(): void }>()
   let asks = 0
 
   return {
     hear(from: Worker, message: Exclude<ToPrimary, { kind: 'ready' }>, workers: readonly Worker[]): void {
-      if (message.kind === 'metrics') {
+      if (message.kind === 'answer') {
         const gathering = gatherings.get(message.ask)
         if (!gathering?.missing.delete(from)) return
-        gathering.got.push(message.own)
+        gathering.answers.push(message.answer)
         if (gathering.missing.size === 0) gathering.done()
         return
       }
       const ask = ++asks
-      const got: MetricsOfProcess[] = []
-      const timer = setTimeout(() => done(), METRICS_WITHIN_MS)
+      const answers: Answer[] = []
+      const timer = setTimeout(done, ANSWER_WITHIN_MS)
       function done(): void {
         clearTimeout(timer)
         gatherings.delete(ask)
-        if (message.kind === 'metrics_wanted') tell(from, { kind: 'all_metrics', ask: message.ask, all: got })
+        tell(from, { kind: 'answers', ask: (message as { ask: number }).ask, answers })
       }
-      gatherings.set(ask, { missing: new Set(workers), got, done })
-      for (const worker of workers) tell(worker, { kind: 'collect_metrics', ask })
+      const others = workers.filter((worker) => worker !== from)
+      if (others.length === 0) return done()
+      gatherings.set(ask, { missing: new Set(others), answers, done })
+      for (const worker of others) tell(worker, { kind: 'question', ask, question: message.question })
     },
   }
 }

@@ -1,7 +1,8 @@
-// A worker's connection to the primary process.
+// A worker's connection to the primary process, and through it to the other workers.
 import cluster from 'node:cluster'
 import type { MetricsOfProcess, ShareMetrics } from '../http/metrics.ts'
-import type { ToPrimary, ToWorker } from './messages.ts'
+import type { Siblings } from '../kernel/places.ts'
+import type { Answer, Answers, Question, ToPrimary, ToWorker } from './messages.ts'
 
 export interface Worker {
   /** The number of this worker. A worker that replaces another has a number of its own. */
@@ -10,45 +11,63 @@ export interface Worker {
   /** Registers a function that is called when the whole service is to stop. */
   onStop(stop: (signal: string) => void): void
   shareMetrics: ShareMetrics
+  /** The workers that share places with this one; `count` is how many there are. */
+  siblings(count: number): Siblings
 }
 
 /** Longer than the primary waits for the other workers. */
-const GATHERED_WITHIN_MS = 3_000
+const ANSWERED_WITHIN_MS = 3_000
 
 /** Returns null in a process that is not a worker. */
 export function joinPrimary(): Worker | null {
   const { worker } = cluster
   if (!worker) return null
-  const waiting = new Map<number, (all: MetricsOfProcess[]) => void>()
+  const waiting = new Map<number, (answers: Answer[]) => void>()
+  const places = new Map<string, (key: string) => number>()
   const tell = (message: ToPrimary): void => void (worker.isConnected() && worker.send(message))
   let asks = 0
   // Until `onStop` is called: the worker does not serve anybody yet.
   let stop: (signal: string) => void = () => process.exit(0)
-  let collect: () => Promise<MetricsOfProcess> = async () => []
+  let ownMetrics: () => Promise<MetricsOfProcess> = async () => []
+
+  async function answer(question: Question): Promise<Answer> {
+    return question.about === 'metrics' ? ownMetrics() : (places.get(question.kind)?.(question.key) ?? 0)
+  }
 
   worker.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') stop(message.signal)
-    else if (message.kind === 'all_metrics') waiting.get(message.ask)?.(message.all)
-    else if (message.kind === 'collect_metrics')
-      void collect().then((own) => tell({ kind: 'metrics', ask: message.ask, own }))
+    else if (message.kind === 'answers') waiting.get(message.ask)?.(message.answers)
+    else if (message.kind === 'question')
+      void answer(message.question).then((own) => tell({ kind: 'answer', ask: message.ask, answer: own }))
   })
+
+  /** Returns the answers of the other workers. One that does not answer in time is left out. */
+  async function askOthers<Q extends Question>(question: Q): Promise<Answers[Q['about']][]> {
+    const ask = ++asks
+    const answers = await new Promise<Answer[]>((resolve) => {
+      waiting.set(ask, resolve)
+      setTimeout(() => resolve([]), ANSWERED_WITHIN_MS).unref()
+      tell({ kind: 'ask', ask, question })
+    })
+    waiting.delete(ask)
+    return answers as Answers[Q['about']][]
+  }
 
   return {
     id: worker.id,
     ready: (url) => tell({ kind: 'ready', url }),
     onStop: (hear) => void (stop = hear),
     shareMetrics(own) {
-      collect = own
-      return async () => {
-        const ask = ++asks
-        const all = await new Promise<MetricsOfProcess[]>((resolve) => {
-          waiting.set(ask, resolve)
-          setTimeout(() => resolve([]), GATHERED_WITHIN_MS).unref()
-          tell({ kind: 'metrics_wanted', ask })
-        })
-        waiting.delete(ask)
-        return all.length > 0 ? all : [await own()]
-      }
+      ownMetrics = own
+      return async () => [await own(), ...(await askOthers({ about: 'metrics' }))]
     },
+    siblings: (count) => ({
+      count,
+      answer: (kind, taken) => void places.set(kind, taken),
+      ask: async (kind, key) => {
+        const answers = await askOthers({ about: 'places', kind, key })
+        return answers.reduce((sum, taken) => sum + taken, 0)
+      },
+    }),
   }
 }

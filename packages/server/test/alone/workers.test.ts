@@ -83,6 +83,30 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     for (const worker of [1, 2]) await service.printed(new RegExp(`"worker":${worker},"request_id":`))
   })
 
+  test('[FAIR-3] the streams and waiting polls of one agent are bounded over all workers together', {
+    timeout: 120_000,
+  }, async () => {
+    const { text } = await post(service.url, '/v1/auth/token', { api_key: KEY })
+    const { access_token } = JSON.parse(text) as { access_token: string }
+    const headers = { authorization: `Bearer ${access_token}`, connection: 'close' }
+    // One after the other, and so over both workers in turn.
+    const over = new AbortController()
+    const statuses: number[] = []
+    for (let i = 0; i < 10; i++) {
+      const { status } = await fetch(`${service.url}/v1/delivery/stream`, { headers, signal: over.signal })
+      statuses.push(status)
+    }
+    assert.deepEqual(statuses, [...Array.from({ length: 8 }, () => 200), 429, 429])
+    over.abort()
+
+    // All at once: never more than the bound, and never fewer than what one worker gives out without asking.
+    const polls = Array.from({ length: 80 }, () => request(service.url, '/v1/delivery/poll?wait=5', { headers }))
+    const replies = (await Promise.all(polls)).map(({ status }) => status)
+    assert.deepEqual(new Set(replies), new Set([200, 429]))
+    const waited = replies.filter((status) => status === 200).length
+    assert.ok(waited >= 16 && waited <= 32, `${waited} polls waited`)
+  })
+
   test('[SCL-6] a worker that dies is replaced, and the others serve meanwhile', { timeout: 120_000 }, async () => {
     const [first] = pids()
     process.kill(first!, 'SIGKILL')

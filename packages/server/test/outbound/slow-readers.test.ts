@@ -25,7 +25,7 @@ onBothEngines((engine) => {
   })
 
   /** Opens a stream whose reader reads nothing until the test says so. */
-  function open(agent: TestAgent, written: string[]): OpenedStream {
+  async function open(agent: TestAgent, written: string[]): Promise<OpenedStream> {
     const sink = {
       write: (text: string) => {
         written.push(text)
@@ -34,7 +34,8 @@ onBothEngines((engine) => {
       end: () => {},
       destroy: () => {},
     }
-    return parts.streams.open({ tenantId: tenant.id, recipientId: agent.id }, agent.token, 1, sink)
+    const place = await parts.streams.admit({ tenantId: tenant.id, recipientId: agent.id }, 1)
+    return place.open(sink, agent.token)
   }
 
   test('[LOAD-5] at most four long deliveries of an agent are unread by its readers, sixteen of a tenant', async () => {
@@ -44,9 +45,11 @@ onBothEngines((engine) => {
     for (let i = 0; i < 6; i++) await calls.publish(agents[0]!, 'com.example.long', { text: 'x'.repeat(100_000) })
 
     const written: string[] = []
-    const ofFirst = Array.from({ length: 6 }, () => open(agents[0]!, written))
+    const ofFirst = await Promise.all(Array.from({ length: 6 }, () => open(agents[0]!, written)))
     await until(async () => written.length === 4)
-    const opened = agents.slice(1).flatMap((agent) => Array.from({ length: 6 }, () => open(agent, written)))
+    const opened = await Promise.all(
+      agents.slice(1).flatMap((agent) => Array.from({ length: 6 }, () => open(agent, written))),
+    )
     await until(async () => written.length === 16)
     // By now any stream that may write more would have done so.
     for (let turns = 0; turns < 200; turns++) await new Promise(setImmediate)

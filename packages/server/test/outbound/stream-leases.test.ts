@@ -33,10 +33,11 @@ onBothEngines((engine) => {
     }
 
     /** Opens a stream with at most two deliveries in flight, and collects what it writes. */
-    function open(parts: Parts) {
+    async function open(parts: Parts) {
       const written: string[] = []
       const sink = { write: (text: string) => written.push(text) > 0, end: () => {}, destroy: () => {} }
-      return { written, stream: parts.streams.open(mailbox, agent.token, 2, sink) }
+      const place = await parts.streams.admit(mailbox, 2)
+      return { written, stream: place.open(sink, agent.token) }
     }
 
     const stands = async () => (await calls.rows(agent)).map(({ state, attempts }) => [state, attempts])
@@ -55,7 +56,7 @@ onBothEngines((engine) => {
         },
       })
       await calls.publish(agent)
-      const { written, stream } = open(parts)
+      const { written, stream } = await open(parts)
       await until(async () => written.length === 1)
       parts.wakeups.extended(agent.id)
       await asked.promise
@@ -76,7 +77,7 @@ onBothEngines((engine) => {
     test('[RACE-3] a stream that claims a delivery again after it was given back holds the new lease', async () => {
       const parts = partsOn(service.store)
       await calls.publish(agent)
-      const { written, stream } = open(parts)
+      const { written, stream } = await open(parts)
       await until(async () => written.length === 1)
       const [delivery] = await calls.rows(agent)
       // The delivery is given back in the store, but the stream is not notified yet.
