@@ -83,7 +83,7 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     for (const worker of [1, 2]) await service.printed(new RegExp(`"worker":${worker},"request_id":`))
   })
 
-  test('[FAIR-3] the streams and waiting polls of one agent are bounded over all workers together', {
+  test('[SAFE-14] the streams and waiting polls of one agent are bounded over all workers together', {
     timeout: 120_000,
   }, async () => {
     const { text } = await post(service.url, '/v1/auth/token', { api_key: KEY })

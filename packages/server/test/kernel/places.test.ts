@@ -16,7 +16,7 @@ function processes(count: number, most: number): Places[] {
   )
 }
 
-test('[FAIR-3] one process gives out all places, and never asks', () => {
+test('[SAFE-14] one process gives out all places, and never asks', () => {
   const places = makePlaces('polls', 3, NO_SIBLINGS)
   assert.deepEqual(
     [1, 2, 3, 4].map(() => places.take('a')),
@@ -27,7 +27,7 @@ test('[FAIR-3] one process gives out all places, and never asks', () => {
   assert.equal(places.take('a'), true)
 })
 
-test('[FAIR-3] processes give out as many places as one would, one request after the other', async () => {
+test('[SAFE-14] processes give out as many places as one would, one request after the other', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
@@ -51,7 +51,7 @@ test('[FAIR-3] processes give out as many places as one would, one request after
   )
 })
 
-test('[FAIR-3] requests at the same time get no more places than there are, and all of them if there are enough', async () => {
+test('[SAFE-14] requests at the same time get no more places than there are, and all of them if there are enough', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
