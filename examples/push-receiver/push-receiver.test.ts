@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
@@ -25,15 +27,26 @@ async function startReceiver(t: TestContext, command: string[], secret: string) 
   return { url: `http://127.0.0.1:${port}/`, next }
 }
 
+const secondsAgo = (seconds: number): string => String(Math.floor(Date.now() / 1000) - seconds)
+
 /** Posts a push as a stranger, or a service with another secret, would. */
-async function post(url: string, secret: string, body: string, ageSeconds = 0): Promise<number> {
-  const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds)
+async function post(url: string, secret: string, body: string, at?: string): Promise<number> {
+  const timestamp = at ?? secondsAgo(0)
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const signature = createHmac('sha256', key).update(`dlv_1.${timestamp}.${body}`).digest('base64')
   const headers = { 'webhook-id': 'dlv_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
   const response = await fetch(url, { method: 'POST', headers, body })
   await response.body?.cancel()
   return response.status
+}
+
+/** Claims a body of this length, and sends none. Resolves to the status of the response. */
+async function claimLength(url: string, length: string): Promise<number> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.end(`POST / HTTP/1.1\r\nhost: receiver\r\ncontent-length: ${length}\r\n\r\n`)
+  const [response] = await Promise.race([once(socket, 'data'), once(socket, 'close')])
+  socket.destroy()
+  return Number(/^HTTP\/1\.\d (\d{3})/.exec(String(response))?.[1])
 }
 
 for (const [name, command] of [
@@ -54,8 +67,11 @@ for (const [name, command] of [
     const body = JSON.stringify({ id: 'dlv_1', event_id: 'e-1', attempt_count: 1, payload: {} })
     const other = `whsec_${Buffer.from('another secret').toString('base64')}`
     assert.equal(await post(receiver.url, other, body), 401, 'signed by somebody else')
-    assert.equal(await post(receiver.url, secret, body, 600), 401, 'recorded ten minutes ago')
+    assert.equal(await post(receiver.url, secret, body, secondsAgo(600)), 401, 'recorded ten minutes ago')
+    assert.equal(await post(receiver.url, other, body, '9'.repeat(400)), 401, 'a time that no clock shows')
     assert.equal((await fetch(receiver.url, { method: 'POST', body })).status, 401, 'not signed')
+    for (const length of ['-1', '+9', '1_0', 'ten', '9'.repeat(5000)])
+      assert.ok([400, 413].includes(await claimLength(receiver.url, length)), `a body of ${length.slice(0, 9)} bytes`)
     assert.equal(await post(receiver.url, secret, body), 204)
     assert.equal(await post(receiver.url, secret, body), 204, 'a second time it is only acknowledged')
     assert.equal(await receiver.next(), 'received e-1, attempt 1')
