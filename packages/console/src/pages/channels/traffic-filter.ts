@@ -1,43 +1,31 @@
 // The traffic of a channel as one CEL expression over events: those addressed to it, and those that a feed matches. The
 // live stream of the service evaluates it, so that it means the same here as in the service.
 import type { Channel, Feed } from '@sensorium/client'
+import { parseGlob, type CharClass } from '../agents/glob.ts'
 
 /** The longest filter that the live stream accepts. */
 const LONGEST = 4096
 
-/** Returns the end of a class such as `[a-z_]`, or -1 if its bracket is not closed and therefore literal. */
-function endOfClass(glob: string, start: number): number {
-  let at = start + (glob[start + 1] === '!' ? 2 : 1)
-  for (const first = at; at < glob.length; at++) {
-    // A leading `]` is a member of the class.
-    if (glob[at] === ']' && at > first) return at
-    if (glob[at] === '\\') at++
-  }
-  return -1
-}
+const ANY = '.'
+const NONE = '[^\\x{0}-\\x{10FFFF}]'
 
-const quoted = (text: string): string => text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')
+/** Returns the character as it is written in a regular expression, inside of a class or outside. */
+const quoted = (point: number): string => String.fromCodePoint(point).replace(/[\\^$.|?*+()[\]{}-]/, '\\$&')
 
-function classOf(inside: string): string {
-  const isNegated = inside.startsWith('!')
-  const members = (isNegated ? inside.slice(1) : inside).replace(/\\(.)/gs, '$1')
-  return `[${isNegated ? '^' : ''}${members.replace(/[\\[\]^]/g, '\\$&')}]`
+function regexOfClass({ isNegated, ranges }: CharClass): string {
+  // A pattern may have empty ranges and classes of nothing else. A regular expression with one is refused.
+  const members = ranges.filter(([first, last]) => first <= last)
+  const [only] = members
+  if (only === undefined) return isNegated ? ANY : NONE
+  if (!isNegated && members.length === 1 && only[0] === only[1]) return quoted(only[0])
+  const written = members.map(([first, last]) => (first === last ? quoted(first) : `${quoted(first)}-${quoted(last)}`))
+  return `[${isNegated ? '^' : ''}${written.join('')}]`
 }
 
 /** Returns a regular expression with the same meaning as a pattern over event types. */
 export function regexOf(glob: string): string {
-  let regex = ''
-  for (let at = 0; at < glob.length; at++) {
-    const character = glob[at]!
-    const end = character === '[' ? endOfClass(glob, at) : -1
-    if (character === '*') regex += '.*'
-    else if (character === '?') regex += '.'
-    else if (end > 0) {
-      regex += classOf(glob.slice(at + 1, end))
-      at = end
-    } else regex += quoted(character === '\\' && at + 1 < glob.length ? glob[++at]! : character)
-  }
-  return `^(?s:${regex})$`
+  const parts = parseGlob(glob).map((item) => (item === '*' ? '.*' : item === '?' ? ANY : regexOfClass(item)))
+  return `^(?s:${parts.join('')})$`
 }
 
 function partOf({ event_type_glob, filter_expression }: Feed): string {
