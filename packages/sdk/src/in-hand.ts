@@ -6,6 +6,8 @@ import type { Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 
 const MAX_EXTENDED = 100
+/** The most that the service extends a lease by. The visibility timeout, and so the first lease, may be longer. */
+const MAX_EXTENSION_S = 3_600
 
 interface Held {
   delivery: Delivery
@@ -47,7 +49,8 @@ export interface InHand {
 }
 
 export function makeInHand(parts: InHandParts): InHand {
-  const { deliveries, concurrency, leaseSeconds, handle, isStopping, report } = parts
+  const { deliveries, concurrency, handle, isStopping, report } = parts
+  const leaseSeconds = Math.min(parts.leaseSeconds, MAX_EXTENSION_S)
   const running = new Map<string, Running>()
   const waiting = new Map<string, Held>()
   let onFreed = (): void => {}

@@ -54,7 +54,7 @@ export interface WorkerOptionsOf<Client, D> {
   mode?: 'poll' | 'sse'
   /**
    * The visibility timeout of the service; 30 by default. The lease of a handler that takes longer than a third of it
-   * is extended.
+   * is extended. An extension is an hour at most, so longer leases are extended every 20 minutes.
    */
   leaseSeconds?: number
   /**
@@ -86,6 +86,8 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds = DEFAULT_LEASE_S } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError('concurrency takes a whole number from 1 on')
+  if (!Number.isInteger(leaseSeconds) || leaseSeconds < 1)
+    throw new RangeError('leaseSeconds takes a whole number from 1 on')
   const report = (error: unknown, delivery?: Delivery): void => (options.onError ?? tellConsole)(error, delivery)
   const handled = new RecentIds(REMEMBERED)
   const acknowledge = makeAcknowledge((ids) => client.deliveries.ack(ids))

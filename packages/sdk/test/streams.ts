@@ -35,7 +35,10 @@ interface Streams {
   lost: Set<string>
 }
 
-/** A service whose streams each carry one list and end, except the last one. It records the calls about deliveries. */
+/**
+ * A service whose streams each carry one list and end, except the last one. It records the calls
+ * about deliveries, and refuses the extensions that the service refuses.
+ */
 export function streams(...lists: Delivery[][]): Streams {
   const told: string[] = []
   const lost = new Set<string>()
@@ -54,7 +57,9 @@ export function streams(...lists: Delivery[][]): Streams {
       const at = opened++
       return streamOf(lists[at] ?? [], at >= lists.length - 1, request.signal, () => takings[at]?.resolve())
     }
-    const { delivery_ids } = (await request.json()) as { delivery_ids: string[] }
+    const { delivery_ids, seconds = 1 } = (await request.json()) as { delivery_ids: string[]; seconds?: number }
+    if (!Number.isInteger(seconds) || seconds < 1 || seconds > 3600)
+      return Response.json({ error: 'validation_failed' }, { status: 400 })
     const call = `${pathname.split('/').at(-1)} ${delivery_ids}`
     told.push(call)
     hearing(call).resolve()

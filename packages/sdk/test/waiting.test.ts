@@ -6,22 +6,25 @@ import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service } from '../../server/test/support/service.ts'
 import { delivery, streams } from './streams.ts'
 
-const LEASE_S = 0.03
+const LEASE_S = 1
 
 /** A worker with one handler, which holds on to the delivery `one` until `release` is called. */
-function busyWorker({ client }: ReturnType<typeof streams>) {
+function busyWorker({ client }: ReturnType<typeof streams>, leaseSeconds = LEASE_S) {
   const held = Promise.withResolvers<void>()
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {})
   const begun: string[] = []
   const worker = client.worker({
     mode: 'sse',
     concurrency: 1,
-    leaseSeconds: LEASE_S,
+    leaseSeconds,
+    onError: (error) => failed.reject(error),
     async handle({ event }) {
       begun.push(event.id)
       if (event.id === 'one') await held.promise
     },
   })
-  return { worker, begun, release: held.resolve }
+  return { worker, begun, release: held.resolve, failed: failed.promise }
 }
 
 test('[SDK-11] a delivery that waits for a handler keeps its lease', async () => {
@@ -58,6 +61,26 @@ test('[SDK-11] a delivery that waits when its stream ends is left to the next st
   await service.hears('ack dlv_three')
   await worker.stop()
   assert.deepEqual(begun, ['one', 'three'])
+})
+
+test('[SDK-11] a lease of half a day is extended by the hour, the most that the service extends one by', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const now = t.mock.method(performance, 'now', () => 0)
+  const service = streams([delivery('one'), delivery('two')])
+  const { worker, begun, release, failed } = busyWorker(service, 43_200)
+  // The turn after the first has begun, the second waits: both are in one chunk of the stream.
+  while (begun.length === 0) await new Promise(setImmediate)
+  now.mock.mockImplementation(() => 1_200_000)
+  t.mock.timers.tick(1_200_000)
+  release()
+  await Promise.race([service.hears('ack dlv_two'), failed]).finally(() => worker.stop())
+  assert.ok(service.told.includes('extend dlv_one,dlv_two'))
+})
+
+test('[SDK-11] a worker refuses a lease that is not a whole number of seconds', () => {
+  const { client } = streams()
+  for (const leaseSeconds of [0, -30, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
+    assert.throws(() => void client.worker({ leaseSeconds, handle: () => {} }).stop(), RangeError)
 })
 
 onBothEngines((engine) => {
