@@ -3,6 +3,7 @@ import type { Event, Published } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { randomId } from '../../session/random-ids.ts'
@@ -19,7 +20,7 @@ interface Draft {
   data: string
 }
 
-/** Returns the envelope, or why its data is not JSON. */
+/** Returns the envelope, or what is wrong with its data. */
 function envelopeOf(draft: Draft, recipient: string | undefined): { event: Event | null; mistake: string | null } {
   try {
     const event: Event = {
@@ -29,7 +30,7 @@ function envelopeOf(draft: Draft, recipient: string | undefined): { event: Event
       source: draft.source,
       ...(recipient === undefined ? {} : { recipient }),
       ...(draft.subject === '' ? {} : { subject: draft.subject }),
-      ...(draft.data.trim() === '' ? {} : { data: JSON.parse(draft.data) as unknown }),
+      ...(draft.data.trim() === '' ? {} : { data: parseToPassOn(draft.data) }),
     }
     return { event, mistake: null }
   } catch (error) {

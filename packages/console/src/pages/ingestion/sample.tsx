@@ -3,6 +3,7 @@ import { SensoriumError, type Client, type Published, type Webhook } from '@sens
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Field, FormProblem } from '../../components/field.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
@@ -79,7 +80,9 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
     () => (read === undefined || body === undefined ? null : read.run(body, headers)),
     [read, body, headers],
   )
-  const send = useAction((client) => post(client, webhook, { body, headers, secret }), { quiet: true })
+  const send = useAction(async (client) => post(client, webhook, { body: parseToPassOn(text), headers, secret }), {
+    quiet: true,
+  })
   function submit(event: FormEvent): void {
     event.preventDefault()
     send.mutate()
