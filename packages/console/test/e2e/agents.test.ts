@@ -81,6 +81,23 @@ describe('agents', { skip: noBrowser }, () => {
     assert.ok(interests.some(({ filter_expression }) => filter_expression === 'data.celsius > 1000'))
   })
 
+  test('[UI-12] an org-admin whose clock is slow adds an interest, also if its key cannot be revoked then', async () => {
+    const { triage } = console.plant.agents
+    // A context of its own: the clock would stay in the tab that tests share.
+    const { page } = await console.signIn(console.adminKey, `/agents/${triage.id}`, {})
+    await page.clock.setFixedTime('2020-01-01T00:00:00Z')
+    await page.route('**/keys/*', (route) => route.fulfill({ status: 403, json: { error: 'forbidden' } }))
+    await page.getByRole('button', { name: 'Add' }).click()
+    const form = page.getByRole('dialog', { name: 'Add an interest' })
+    await form.getByLabel('Event type').fill('com.slow.*')
+    await form.getByRole('button', { name: 'Add the interest' }).click()
+    await page.getByText('Triage now receives com.slow.*').waitFor()
+    await form.waitFor({ state: 'detached' })
+    const left = (await console.plant.admin.keys.list(triage.id)).keys.find(({ scopes }) => scopes.length === 1)!
+    await page.getByText(`The key ${left.id} was used and could not be revoked`).waitFor()
+    await console.plant.admin.keys.revoke(triage.id, left.id)
+  })
+
   test('[UI-12] an org-admin adds an interest through a key that is used once, and deletes it', async () => {
     const { admin, agents } = console.plant
     const before = await admin.keys.list(agents.triage.id)

@@ -6,6 +6,7 @@ import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { FilterField, TypeField, useTriedFilter } from '../../components/subscription-fields.tsx'
 import { useAction } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
+import { showFailure } from '../../shell/toast-store.ts'
 import { FilterPreview } from './filter-preview.tsx'
 
 const FIELDS = ['event_type', 'filter_expression', 'priority', 'enrichment_depth', 'backfill']
@@ -15,19 +16,20 @@ const DEPTHS: readonly { value: InterestCreate['enrichment_depth']; says: string
   { value: 'full', says: 'With more memories, and what they relate to' },
 ]
 
-const KEY_LIVES_MS = 120_000
-
 /**
  * Only an agent itself can create its interests; its admin cannot. So an admin does here what they would do by hand:
- * mint a key for the agent that can do nothing else and expires after two minutes, use it once and revoke it.
+ * mint a key for the agent that can do nothing else, use it once and revoke it. The key has no expiry, because the
+ * clock of this machine may be minutes off. If it stays, because the page is closed meanwhile, nobody knows it.
  */
 async function createFor(client: Client, agentId: string, body: InterestCreate): Promise<Interest> {
-  const expires_at = new Date(Date.now() + KEY_LIVES_MS).toISOString()
-  const { id, key } = await client.keys.mint(agentId, { scopes: ['interests:write'], expires_at })
+  const { id, key } = await client.keys.mint(agentId, { scopes: ['interests:write'] })
   try {
     return await createClient({ url: location.origin, apiKey: key }).interests.create(agentId, body)
   } finally {
-    await client.keys.revoke(agentId, id)
+    // A failure is shown apart from the form, which tells whether there is an interest now.
+    await client.keys.revoke(agentId, id).catch(({ message }: Error) => {
+      showFailure(new Error(`The key ${id} was used and could not be revoked: ${message}`))
+    })
   }
 }
 
