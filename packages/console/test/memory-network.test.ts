@@ -1,5 +1,6 @@
 // The graph of memories as it grows, and the filters in a URL.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import type { Memory, RelatedMemory } from '@sensorium/client'
 import { listQuery, searchBody } from '../src/pages/memory/filters.ts'
@@ -52,6 +53,18 @@ describe('the graph of memories', () => {
 })
 
 describe('the filters of memories', () => {
+  test('[UI-50] a day ends where the next begins, also when clocks change', () => {
+    // In a process of its own: the time zone belongs to the process.
+    const filters = new URL('../src/pages/memory/filters.ts', import.meta.url).href
+    const code = `import { dayOf } from ${JSON.stringify(filters)}
+      console.log(['2026-10-25', '2026-03-29', '2026-12-31'].map((day) => dayOf(day, 1)).join())`
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+      env: { ...process.env, TZ: 'Europe/Berlin' },
+      encoding: 'utf8',
+    })
+    assert.equal(stdout.trim(), '2026-10-25T23:00:00.000Z,2026-03-29T22:00:00.000Z,2026-12-31T23:00:00.000Z')
+  })
+
   test('[UI-50] the URL holds the filters, a day is a whole day, and invalid values are left out', () => {
     const address = { scope: 'team', type: 'nonsense', after: '2026-03-01', before: '2026-03-01', status: 'deleted' }
     const { created_after, created_before, ...query } = listQuery(address)

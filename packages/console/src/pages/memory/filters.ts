@@ -18,7 +18,6 @@ export const STATUSES = ['active', 'deleted', 'expired'] as const satisfies read
 
 /** Results of a search: more than anybody reads, and the most that the service returns at once. */
 const MOST_RESULTS = 50
-const DAY_MS = 86_400_000
 
 export const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((value) => value === text)
@@ -26,8 +25,10 @@ export const oneOf = <T extends string>(values: readonly T[], text: string | und
 /** Returns the start, in local time, of the day that is `days` after the given one. */
 export function dayOf(text: string | undefined, days = 0): string | undefined {
   if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined
-  const at = new Date(`${text}T00:00:00`).getTime() + days * DAY_MS
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
+  const at = new Date(`${text}T00:00:00`)
+  // By the calendar: a day on which clocks change has 23 or 25 hours.
+  at.setDate(at.getDate() + days)
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
 }
 
 const withoutUndefined = <T extends object>(values: T): T =>
