@@ -49,7 +49,11 @@ async function settleNamed(
   return done
 }
 
-/** Settles the dead letters that fitted at the start: a replayed delivery may fail and become a dead letter again. */
+/**
+ * Settles the dead letters that fitted at the start, and no more than were counted: a replayed delivery may fail and
+ * become a dead letter again. The newest of them was found with the filter, so its time is never after the filter's own
+ * `until`.
+ */
 async function settleFitting(
   verb: Verb,
   client: Client,
@@ -60,7 +64,8 @@ async function settleFitting(
 ): Promise<number> {
   let done = 0
   while (done < newest.total) {
-    const step = await verb.settle(client, { filter: { until: newest.until, ...filter }, limit: STEP }, signal)
+    const limit = Math.min(STEP, newest.total - done)
+    const step = await verb.settle(client, { filter: { ...filter, until: newest.until }, limit }, signal)
     done += step
     if (newest.total > STEP) shown.show(done, newest.total)
     if (step === 0) break
