@@ -25,6 +25,11 @@ export interface CommandResult {
   /** What a person reads. */
   text: string
   exitCode?: number
+  /**
+   * The error that ended the command when part of its work was done. It is reported after the result, and with `--json`
+   * as the `error` of the same object.
+   */
+  failedWith?: unknown
 }
 
 export interface OperatorInvocation extends ParsedInput {

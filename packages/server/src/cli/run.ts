@@ -88,8 +88,13 @@ export async function runCommand(words: readonly string[], environment: CommandE
     command = parsed.command
     const result = await carryOut(command, parsed.input, print, write, environment)
     if (command.kind === 'service') return null
-    await print(result)
-    return result.exitCode ?? EXIT.ok
+    if (result.failedWith === undefined) {
+      await print(result)
+      return result.exitCode ?? EXIT.ok
+    }
+    const report = await reportOf(command, result.failedWith, argv)
+    if (!json) await print(result)
+    return await fail({ ...report, envelope: { ...(result.json as object), ...report.envelope } })
   } catch (error) {
     return fail(
       command === undefined

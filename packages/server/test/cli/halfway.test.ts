@@ -1,5 +1,7 @@
 // Commands that take several steps, and what happens between two of them.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -65,5 +67,38 @@ onBothEngines((engine) => {
       assert.deepEqual([code, JSON.parse(stdout)], [0, { matched: 1_100, replayed: 1_100 }], which.join(' '))
       assert.deepEqual([refused.length, new Set(refused).size], [1_100, 1_100], 'each came back once')
     }
+  })
+
+  test('[CLI-11] publish --file sends large events in requests that fit', async () => {
+    const agent = await tenant.agent()
+    const file = path.join(home.env['HOME']!, 'large.ndjson')
+    const event = JSON.stringify({ type: 'com.example.large', data: 'x'.repeat(900_000) })
+    writeFileSync(file, `${event}\n`.repeat(12))
+    const env = { ...home.env, SENSORIUM_KEY: agent.key, SENSORIUM_URL: service.url }
+    const { code, stdout } = await command(['publish', '--file', file], env)
+    assert.deepEqual([code, stdout], [0, '12 accepted, 0 known already, 0 refused.\n'])
+  })
+
+  test('[CLI-11] publish --file says what was published before a request failed', async (t) => {
+    const agent = await tenant.agent()
+    let requests = 0
+    const { run } = await through(t, agent.key, async ({ line, ask }) => {
+      if (line !== 'POST /v1/events' || ++requests % 2 === 1) return ask()
+      await ask()
+      return Response.json({ error: { code: 'conflict', message: 'not now' } }, { status: 409 })
+    })
+    const file = path.join(home.env['HOME']!, 'many.ndjson')
+    const line = JSON.stringify({ type: 'com.example.read' })
+    writeFileSync(file, `${line}\n`.repeat(250))
+    const text = await run('publish', '--file', file)
+    const summary = '100 accepted, 0 known already, 0 refused.'
+    const rest = 'The request with events 101 to 200 failed. Events 201 to 250 were not sent.'
+    assert.deepEqual([text.code, text.stdout, text.stderr], [1, `${summary}\n${rest}\n`, 'not now\n'])
+    const json = await run('publish', '--file', file, '--json')
+    const { results, unanswered, error } = JSON.parse(json.stdout)
+    assert.deepEqual([json.code, results.length, unanswered.length, error.code], [1, 100, 100, 'conflict'])
+    const { token } = agent
+    const known = await service.call(`GET /v1/events/${unanswered[99]}`, { token })
+    assert.equal(known.status, 200, 'an event without a response can be looked up')
   })
 })

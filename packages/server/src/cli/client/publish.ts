@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { NewEvent, Published } from '@sensorium/client'
 import { parseToPassOn } from '../../kernel/json.ts'
 import { UsageError, type ClientInvocation, type ClientRun, type CommandResult } from '../command.ts'
@@ -9,6 +10,15 @@ import { readInput } from './read-input.ts'
 
 /** The most events that one request may carry. */
 const BATCH = 100
+/**
+ * The most bytes of events in a request with several. The service accepts ten times its limit for one event, which is
+ * 1 MiB unless it is set. This also fits where it is set to a tenth of that, and larger requests are hardly faster.
+ */
+const BATCH_BYTES = 1_000_000
+
+/** An event with its id, which the file may have left out. */
+type SentEvent = NewEvent & { id: string }
+type Result = Published | { error: { code: string; message: string } }
 
 /** Reads one event, a list of events, or one event on each line. */
 function eventsOf(text: string): NewEvent[] {
@@ -38,18 +48,24 @@ function isJson(text: string): boolean {
   }
 }
 
-async function publishAll({ client, signal }: ClientInvocation, events: readonly NewEvent[]): Promise<CommandResult> {
-  const shown = progress('events')
-  const results: (Published | { error: { code: string; message: string } })[] = []
-  try {
-    for (let from = 0; from < events.length; from += BATCH) {
-      if (events.length > BATCH) shown.show(from, events.length)
-      results.push(...(await client.events.publishBatch(events.slice(from, from + BATCH), { signal })))
+/** Cuts the events into requests that the service accepts, in order. */
+function* batchesOf(events: readonly SentEvent[]): Generator<SentEvent[]> {
+  let batch: SentEvent[] = []
+  let bytes = 0
+  for (const event of events) {
+    const size = Buffer.byteLength(JSON.stringify(event))
+    if (batch.length === BATCH || (batch.length > 0 && bytes + size > BATCH_BYTES)) {
+      yield batch
+      batch = []
+      bytes = 0
     }
-    if (events.length > BATCH) shown.show(events.length, events.length)
-  } finally {
-    shown.end()
+    batch.push(event)
+    bytes += size
   }
+  if (batch.length > 0) yield batch
+}
+
+function summaryOf(results: readonly Result[]): { text: string; exitCode: number } {
   const failed = results.flatMap((result, i) => ('error' in result ? [{ i, ...result.error }] : []))
   const accepted = results.filter((result) => 'status' in result && result.status === 'accepted').length
   const lines = [
@@ -57,7 +73,46 @@ async function publishAll({ client, signal }: ClientInvocation, events: readonly
     ...failed.slice(0, 10).map(({ i, message }) => `  event ${i + 1}: ${cleanLine(message)}`),
     ...(failed.length > 10 ? [`  and ${failed.length - 10} more: --json has them all`] : []),
   ]
-  return { json: { results }, text: lines.join('\n'), exitCode: failed.length === 0 ? EXIT.ok : EXIT.failed }
+  return { text: lines.join('\n'), exitCode: failed.length === 0 ? EXIT.ok : EXIT.failed }
+}
+
+/** The result when a request failed: what came before it is published, and its own events may be. */
+function brokenOff(
+  results: readonly Result[],
+  failing: readonly SentEvent[],
+  total: number,
+  error: unknown,
+): CommandResult {
+  const from = results.length + 1
+  const to = results.length + failing.length
+  const rest = to < total ? ` Events ${to + 1} to ${total} were not sent.` : ''
+  return {
+    json: { results, unanswered: failing.map(({ id }) => id) },
+    text:
+      results.length === 0 ? '' : `${summaryOf(results).text}\nThe request with events ${from} to ${to} failed.${rest}`,
+    failedWith: error,
+  }
+}
+
+async function publishAll({ client, signal }: ClientInvocation, given: readonly NewEvent[]): Promise<CommandResult> {
+  // The ids are made here, so that they can be named if a response never arrives.
+  const events = given.map((event) => ({ ...event, id: event.id ?? randomUUID() }))
+  const shown = progress('events')
+  const results: Result[] = []
+  try {
+    for (const batch of batchesOf(events)) {
+      if (batch.length < events.length) shown.show(results.length, events.length)
+      try {
+        results.push(...(await client.events.publishBatch(batch, { signal })))
+      } catch (error) {
+        return brokenOff(results, batch, events.length, error)
+      }
+      if (batch.length < events.length) shown.show(results.length, events.length)
+    }
+  } finally {
+    shown.end()
+  }
+  return { json: { results }, ...summaryOf(results) }
 }
 
 export const run: ClientRun = async (call) => {
