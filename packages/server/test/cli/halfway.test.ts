@@ -101,4 +101,29 @@ onBothEngines((engine) => {
     const known = await service.call(`GET /v1/events/${unanswered[99]}`, { token })
     assert.equal(known.status, 200, 'an event without a response can be looked up')
   })
+
+  test('[CLI-12] agents register checks the scopes first, and names the agent if its key cannot be minted', async (t) => {
+    const { run } = await through(t, tenant.adminKey, async ({ line, ask }) =>
+      line.endsWith('/keys') ? Response.json({ error: { message: 'not now' } }, { status: 409 }) : ask(),
+    )
+    const count = async () => (await service.call('GET /v1/agents?limit=1', { token: tenant.admin })).body.total
+    const before = await count()
+    const typo = await run('agents', 'register', 'Typo', '--scopes', 'send,recieve')
+    assert.deepEqual([typo.code, typo.stderr], [2, 'There is no scope recieve. Did you mean receive?\n'])
+    const far = await run('agents', 'register', 'Typo', '--scopes', 'everything')
+    assert.match(far.stderr, /^There is no scope everything\. The scopes are send, receive, /)
+    assert.equal((await run('agents', 'register', 'Typo', '--scopes', ',')).code, 2)
+    assert.equal(await count(), before, 'nothing was registered')
+
+    const text = await run('agents', 'register', 'Keyless', '--scopes', 'send')
+    assert.deepEqual([text.code, text.stderr], [1, 'not now\n'])
+    assert.match(
+      text.stdout,
+      /^Agent Keyless is registered: (agt_\w+)\nNo key was minted\. sensorium keys mint --agent \1 --scopes send gives/,
+    )
+    const json = await run('agents', 'register', 'Keyless 2', '--scopes', 'send', '--json')
+    const { id, error } = JSON.parse(json.stdout)
+    assert.match(id, /^agt_/)
+    assert.deepEqual([json.code, error.code], [1, 'conflict'])
+  })
 })
