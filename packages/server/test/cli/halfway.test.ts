@@ -1,6 +1,6 @@
 // Commands that take several steps, and what happens between two of them.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, test, type TestContext } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
@@ -125,5 +125,26 @@ onBothEngines((engine) => {
     const { id, error } = JSON.parse(json.stdout)
     assert.match(id, /^agt_/)
     assert.deepEqual([json.code, error.code], [1, 'conflict'])
+  })
+
+  test('[KEP-10] an export that breaks off leaves no file, and the next one succeeds', async (t) => {
+    const agent = await tenant.agent()
+    let isBroken = true
+    const { run } = await through(t, agent.key, async ({ line, ask, response }) => {
+      if (line !== 'GET /v1/memories/export' || !isBroken) return ask()
+      const whole = await (await ask()).text()
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      response.write(whole.slice(0, whole.indexOf('\n') + 1), () => response.destroy())
+      return null
+    })
+    for (const title of ['One', 'Two']) assert.equal((await run('remember', title, 'Kept.')).code, 0)
+    const folder = mkdtempSync(path.join(home.env['HOME']!, 'export-'))
+    const file = path.join(folder, 'memories.ndjson')
+    const broken = await run('memories', 'export', file)
+    assert.deepEqual([broken.code, readdirSync(folder)], [5, []])
+    isBroken = false
+    assert.equal((await run('memories', 'export', file)).code, 0)
+    assert.deepEqual(readdirSync(folder), ['memories.ndjson'])
+    assert.equal((await run('memories', 'export', file)).code, 2, 'nothing is overwritten')
   })
 })

@@ -1,9 +1,29 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { UsageError, type ClientRun } from '../command.ts'
 import { cleanJsonText } from '../terminal/clean.ts'
 import { withoutUndefined } from './read-input.ts'
+
+/**
+ * Writes a file that did not exist. It has its name only once it is complete: an export that broke off would look like a
+ * complete one, and the next could not take its place.
+ */
+async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<void> {
+  const refused = (why: string) => new UsageError(`${file} cannot be written: ${why}`, 'a new file')
+  if (existsSync(file)) throw refused('it exists')
+  const partial = `${file}.partial`
+  rmSync(partial, { force: true })
+  try {
+    await pipeline(Readable.from(lines), createWriteStream(partial, { flags: 'wx', mode: 0o600 }))
+    renameSync(partial, file)
+  } catch (error) {
+    const { syscall, message } = error as NodeJS.ErrnoException
+    throw syscall === 'open' ? refused(message) : error
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}
 
 export const run: ClientRun = async ({ args: [file], options, client, write, signal }) => {
   const json = { memories: 0, relationships: 0 }
@@ -18,11 +38,6 @@ export const run: ClientRun = async ({ args: [file], options, client, write, sig
     for await (const line of lines()) await write(cleanJsonText(line.trimEnd()))
     return { json: undefined, text: '' }
   }
-  // Fails if the folder does not exist or the file does: nothing is overwritten.
-  const written = createWriteStream(file!, { flags: 'wx', mode: 0o600 })
-  await pipeline(Readable.from(lines()), written).catch((error: NodeJS.ErrnoException) => {
-    if (error.syscall === 'open') throw new UsageError(`${file} cannot be written: ${error.message}`, 'a new file')
-    throw error
-  })
+  await writeWhole(file!, lines())
   return { json, text: `${json.memories} memories and ${json.relationships} relationships are in ${file}.` }
 }
