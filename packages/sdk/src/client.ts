@@ -10,6 +10,7 @@ import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type CallOptions, type Connection } from './request.ts'
 import { tokensFromKey, fixedToken, type Tokens } from './tokens.ts'
 import { transferCalls, type TransferCalls } from './transfer.ts'
+import { orAborted } from './wait.ts'
 import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
 
 export interface ClientOptions {
@@ -58,9 +59,9 @@ export interface Client {
   /** Lists who changed what in the tenant, newest first. For an org-admin. */
   audit(query?: Operations['listAudit']['query'], options?: CallOptions): Promise<AuditList>
   /** Returns the agent of this client, or null for an org-admin; undefined if the client was made from a token. */
-  agent(): Promise<Agent | null | undefined>
+  agent(options?: Pick<CallOptions, 'signal'>): Promise<Agent | null | undefined>
   /** Returns the scopes of the key; undefined if the client was made from a token. */
-  scopes(): Promise<readonly string[] | undefined>
+  scopes(options?: Pick<CallOptions, 'signal'>): Promise<readonly string[] | undefined>
   /** Returns a client that adds these attributes to its events too, and is otherwise the same. */
   with(more: EventDefaults): Client
   /** Makes agents, interests, channels and feeds match a description. A second run changes nothing. */
@@ -89,8 +90,8 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     live: makeLive(parts.connection, tokens),
     audit: (query = {}, options) => call('listAudit', { query }, options),
     stats: (minutes = 60, options) => call('getStats', { query: { minutes } }, options),
-    agent: () => tokens.agent(),
-    scopes: () => tokens.scopes(),
+    agent: (options) => orAborted(tokens.agent(), options?.signal),
+    scopes: (options) => orAborted(tokens.scopes(), options?.signal),
     with: (more) => assemble(parts, { ...defaults, ...more }),
     ensure: (description, options) =>
       ensure({ call, ownId: async () => (await tokens.agent())?.id, callWith: parts.callWith }, description, options),

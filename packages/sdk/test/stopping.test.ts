@@ -36,6 +36,8 @@ test('[SDK-5] every call that waits for the first token ends with its signal', a
     explain: (client, signal) => client.events.explain({ type: 'a.b' }, undefined, { signal }),
     ensure: (client, signal) => client.ensure({ interests: [{ event_type: 'a.b' }] }, { signal }),
     export: (client, signal) => client.memory.exportLines({}, { signal }).next(),
+    agent: (client, signal) => client.agent({ signal }),
+    scopes: (client, signal) => client.scopes({ signal }),
   }
   for (const [name, call] of Object.entries(calls)) {
     const ended = new AbortController()

@@ -8,8 +8,9 @@ process.umask(0o077)
 // Each write reports its own error; without a listener, the `error` event would also end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
+const ended = new AbortController()
+
 function interrupted(): AbortSignal {
-  const ended = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // Listens once: a second signal ends the process at once.
     process.once(signal, () => {
@@ -33,3 +34,6 @@ const exitCode = await runCommand(process.argv.slice(2), {
   interrupted,
 })
 if (exitCode !== null) process.exitCode = exitCode
+// Calls share the exchange of the key, so none of them aborts it. With a service that never responds, it would keep the
+// process for minutes. The empty write is done once all that was written before is.
+if (ended.signal.aborted) process.stderr.write('', () => process.exit())

@@ -9,12 +9,14 @@ export interface StdioOptions {
   version: string
   /** Called with errors outside the protocol. They cannot go to standard output, which belongs to the protocol. */
   report(error: Error): void
+  /** Ends the wait for the service, before which nothing is served. */
+  signal: AbortSignal
 }
 
 /** Serves until standard input ends. */
-export async function serveMcpOverStdio({ url, apiKey, version, report }: StdioOptions): Promise<void> {
+export async function serveMcpOverStdio({ url, apiKey, version, report, signal }: StdioOptions): Promise<void> {
   const client = createClient({ url, apiKey })
-  const agent = await client.agent()
+  const agent = await client.agent({ signal })
   const callerOf = (signal: AbortSignal) => ({
     id: agent?.id ?? '',
     call: ({ id }: { id: string }, input: object) =>

@@ -7,8 +7,9 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { bash, COMMAND, command } from '../support/process.ts'
+import { bash, COMMAND, command, startSensorium } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { startGateway } from './gateway.ts'
 import { newHome } from './home.ts'
 
 let service: Service
@@ -103,5 +104,29 @@ test('[CLI-3] Ctrl-C ends a command that reads from the terminal', async () => {
     child.kill('SIGINT')
     const [code] = (await once(child, 'exit')) as [number]
     assert.equal(code, 130, args.join(' '))
+  }
+})
+
+test('[CLI-3] Ctrl-C ends a command while the service does not respond to its key', async (t) => {
+  const { env } = await withEvents(0)
+  let asked = Promise.withResolvers<void>()
+  const silent = await startGateway(service.url, () => {
+    asked.resolve()
+    return new Promise(() => {})
+  })
+  t.after(() => silent.close())
+  for (const [args, code] of [
+    ['whoami', 130],
+    ['keys list', 130],
+    ['publish com.example.read', 130],
+    ['memories export -', 130],
+    ['mcp', 130],
+    ['listen', 0],
+  ] as const) {
+    asked = Promise.withResolvers()
+    const running = startSensorium(args.split(' '), { ...env, SENSORIUM_URL: silent.url })
+    await asked.promise
+    running.kill('SIGINT')
+    assert.equal((await running.ended).code, code, args)
   }
 })

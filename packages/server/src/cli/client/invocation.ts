@@ -20,7 +20,7 @@ export function clientInvocation(parsed: ParsedInput, { env, print, write, warn,
   async function agent(): Promise<string> {
     const named = parsed.options['agent']
     if (named !== undefined) return named
-    const own = await client.agent()
+    const own = await client.agent({ signal })
     if (own) return own.id
     throw new UsageError("This is an org-admin's key. Name the agent with --agent <id>", '--agent <id>')
   }

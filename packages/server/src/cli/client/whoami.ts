@@ -2,8 +2,7 @@ import type { ClientRun } from '../command.ts'
 import { record } from '../terminal/record.ts'
 
 export const run: ClientRun = async ({ client, session, signal }) => {
-  signal.throwIfAborted()
-  const agent = (await client.agent()) ?? null
+  const agent = (await client.agent({ signal })) ?? null
   const { url, profile } = session
   return {
     json: { url, profile, agent },
