@@ -1,7 +1,7 @@
 // `npm run faults`: work goes on while things break, and the ledger at the end is exact. Arguments choose scenarios by a
 // part of their name. `--short` breaks each a few times on one site, `--rounds N` says how often, `--engine` on which
-// engine, `--json FILE` where the table goes. After a SIGTERM nothing more is
-// broken, and the ledger judges what was.
+// engine, `--json FILE` where the table goes. After a SIGTERM nothing more is broken, and the ledger judges what was. The
+// exit code is 0 only if something ran and nothing was lost.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { SCENARIOS } from './scenarios/all.ts'
@@ -17,6 +17,25 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
   },
 })
+const ENGINES = ['sqlite', 'postgres'] as const
+
+/** Returns what is wrong with the arguments: a run that breaks nothing would look like one that found nothing. */
+function problemOf(): string | null {
+  const { engine, rounds } = values
+  const unknown = positionals.find((part) => !SCENARIOS.some(({ name }) => name.includes(part)))
+  if (unknown !== undefined)
+    return `No scenario has ${unknown} in its name. There are: ${SCENARIOS.map(({ name }) => name).join(', ')}`
+  if (engine !== undefined && !ENGINES.some((name) => name === engine))
+    return `--engine takes ${ENGINES.join(' or ')}, not ${engine}`
+  if (rounds !== undefined && !/^[1-9]\d*$/.test(rounds)) return `--rounds takes a number from 1 on, not ${rounds}`
+  return null
+}
+const problem = problemOf()
+if (problem !== null) {
+  console.error(problem)
+  process.exit(1)
+}
+
 const isChosen = (name: string): boolean => positionals.length === 0 || positionals.some((part) => name.includes(part))
 const rows: Row[] = []
 let isBroken = false
@@ -40,7 +59,7 @@ async function run(plan: readonly Planned[], engine: EngineName): Promise<void> 
   console.log(JSON.stringify(outcome.row))
 }
 
-for (const engine of ['sqlite', 'postgres'] as const) {
+for (const engine of ENGINES) {
   if (isOver || (values.engine !== undefined && values.engine !== engine)) continue
   const planned = SCENARIOS.filter(({ name, engines }) => isChosen(name) && engines.includes(engine))
     .map((scenario): Planned => {
@@ -54,4 +73,5 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 }
 console.table(rows)
 if (values.json) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)
-process.exit(isBroken ? 1 : 0)
+if (rows.length === 0) console.error('Nothing ran')
+process.exit(isBroken || rows.length === 0 ? 1 : 0)
