@@ -1,4 +1,5 @@
 // Converts memories to rows of the columns, on both engines.
+import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Reads } from '../../store/db.ts'
 import type { Weights } from '../rank.ts'
 import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
@@ -49,14 +50,43 @@ export function memoryColumns(tenantId: string, cells: readonly unknown[], doc: 
   } as MemoryColumns
 }
 
-/** With more new texts than this since the last search, patching the cached words is not worth it. */
+/**
+ * With more new texts than this since the last search, or more bytes of them, the cached words are dropped and read
+ * again as they are asked for. The words of 64 KiB take some 20 ms to find, for which the searches of all tenants wait:
+ * 199 texts of 32 kB took 1.5 seconds.
+ */
 const MAX_PATCHED = 200
+export const MAX_PATCHED_BYTES = 65_536
+
+const yieldCpu = makeYieldCpu()
 
 /** A window with the signature of its vector. */
 export interface SignedWindow {
   id: string
   number: number
   signature: Uint8Array
+}
+
+interface NewText {
+  id: string
+  title: string
+  content: string
+}
+
+/** Returns the texts of these memories; null if there are more than are worth patching. */
+async function readNewTexts(db: Reads, tenantId: string, ids: readonly string[]): Promise<NewText[] | null> {
+  if (ids.length === 0) return []
+  if (ids.length > MAX_PATCHED) return null
+  const { list, inList } = db.dialect
+  const wanted = `tenant_id = ? and ${inList('id')}`
+  // The texts of some memories of a tenant, or nothing if they are longer than a limit together. Their lengths are known
+  // without reading them.
+  const texts = await db.rows<NewText>(
+    `select id, title, content from memories where ${wanted}
+       and (select sum(octet_length(title) + octet_length(content)) from memories where ${wanted}) <= ?`,
+    [tenantId, list(ids), tenantId, list(ids), MAX_PATCHED_BYTES],
+  )
+  return texts.length > 0 ? texts : null
 }
 
 /** Brings columns up to date with changed memories: `rows` are those still live, `windows` all windows of them. */
@@ -70,30 +100,24 @@ export async function applyChanges(
 ): Promise<void> {
   const versionOf = new Map(rows.map(({ id }) => [id, columns.versionOf(id)]))
   const newTexts = rows.filter(({ id, version }) => versionOf.get(id) !== version).map(({ id }) => id)
-  const texts =
-    newTexts.length === 0 || newTexts.length > MAX_PATCHED
-      ? []
-      : await db.rows<{ id: string; title: string; content: string }>(
-          `select id, title, content from memories where tenant_id = ? and ${db.dialect.inList('id')}`,
-          [tenantId, db.dialect.list(newTexts)],
-        )
+  const texts = await readNewTexts(db, tenantId, newTexts)
   // No await from here on: no search may see a memory without its windows, or cache a word that it read before.
   columns.dropWindows(ids)
   const rowOf = new Map(rows.map((memory) => [memory.id, columns.put(memory)]))
   for (const id of ids) if (!rowOf.has(id)) columns.remove(id)
   for (const { id, number, signature } of windows) columns.addWindow(id, number, signature)
   if (newTexts.length > 0) columns.texts++
-  if (newTexts.length > MAX_PATCHED) {
+  if (texts === null) {
     columns.vocabularies.clear()
     return columns.postings.clear()
   }
-  const changed = texts.map(({ id, title, content }) => ({
-    row: rowOf.get(id)!,
-    changed: versionOf.get(id) !== undefined,
+  const changed = texts.map(({ id, title, content }) => {
+    yieldCpu()
     // As in the index, which does not have all words of a text with very many different words.
-    counts: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)).counts,
-  }))
-  columns.postings.patch(changed)
+    const { counts } = wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content))
+    return { row: rowOf.get(id)!, changed: versionOf.get(id) !== undefined, counts }
+  })
+  columns.postings.patch(changed, yieldCpu)
   for (const { counts } of changed)
     for (const word of counts.keys()) {
       const vocabulary = columns.vocabularies.get(word[0]!)

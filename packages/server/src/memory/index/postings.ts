@@ -1,5 +1,6 @@
 // Which memories of a tenant hold a word, and how often: read once from the full-text index, then cached and patched. A
 // word that half of 50,000 memories hold takes 20 ms to read and 0.1 ms to iterate over.
+import { neverYield, type YieldCpu } from '../../kernel/yield-cpu.ts'
 
 export interface Posting {
   rows: Int32Array
@@ -57,23 +58,49 @@ export class Postings {
     this.bytes = 0
   }
 
-  /** Brings the cached words up to date with new and changed texts. */
-  patch(texts: readonly ChangedText[]): void {
-    const changed = new Set(texts.filter((text) => text.changed).map(({ row }) => row))
-    for (const [term, { rows, frequencies }] of this.kept) {
-      const added = texts.filter(({ counts }) => counts.has(term))
-      const stale = changed.size > 0 && rows.some((row) => changed.has(row))
-      if (added.length === 0 && !stale) continue
-      const left = [...rows.keys()].filter((i) => !stale || !changed.has(rows[i]!))
-      this.put(
-        term,
-        posting(
-          [...left.map((i) => rows[i]!), ...added.map(({ row }) => row)],
-          [...left.map((i) => frequencies[i]!), ...added.map(({ counts }) => counts.get(term)!)],
-        ),
-      )
+  /**
+   * Brings the cached words up to date with new and changed texts. Looks up the words of the texts among the cached ones:
+   * looking for every cached word in every text took 330 ms for 26,000 words and 199 texts.
+   */
+  patch(texts: readonly ChangedText[], yieldCpu: YieldCpu = neverYield): void {
+    const holding = new Map<string, ChangedText[]>()
+    for (const text of texts)
+      for (const term of text.counts.keys()) {
+        if (!this.kept.has(term)) continue
+        const others = holding.get(term)
+        if (others) others.push(text)
+        else holding.set(term, [text])
+      }
+    const changed = texts.filter((text) => text.changed).map(({ row }) => row)
+    const isStale = new Uint8Array(Math.max(0, ...changed.map((row) => row + 1)))
+    for (const row of changed) isStale[row] = 1
+    for (const [term, before] of this.kept) {
+      yieldCpu()
+      const after = patched(before, isStale, holding.get(term) ?? [], term)
+      if (after) this.put(term, after)
     }
   }
+}
+
+/** Returns a posting without its stale rows and with the texts that hold the term now; null if nothing changes. */
+function patched(
+  { rows, frequencies }: Posting,
+  isStale: Uint8Array,
+  holding: readonly ChangedText[],
+  term: string,
+): Posting | null {
+  let left = 0
+  for (let i = 0; i < rows.length; i++) if (isStale[rows[i]!] !== 1) left++
+  if (left === rows.length && holding.length === 0) return null
+  const after = emptyPosting(left + holding.length)
+  let at = 0
+  const add = (row: number, frequency: number): void => {
+    after.rows[at] = row
+    after.frequencies[at++] = Math.min(frequency, MAX_FREQUENCY)
+  }
+  for (let i = 0; i < rows.length; i++) if (isStale[rows[i]!] !== 1) add(rows[i]!, frequencies[i]!)
+  for (const { row, counts } of holding) add(row, counts.get(term)!)
+  return after
 }
 
 const sizeOf = ({ rows, frequencies }: Posting): number => rows.byteLength + frequencies.byteLength + EACH
@@ -91,10 +118,16 @@ export function mergeForms(forms: readonly Posting[]): Posting {
 export function posting(rows: readonly number[], frequencies: readonly number[]): Posting {
   // Filled in a loop: `from` with a function takes four times as long, and a common word has a hundred thousand
   // entries.
-  const made = { rows: new Int32Array(rows.length), frequencies: new Uint16Array(rows.length) }
+  const made = emptyPosting(rows.length)
   for (let i = 0; i < rows.length; i++) {
     made.rows[i] = rows[i]!
-    made.frequencies[i] = Math.min(frequencies[i]!, 65_535)
+    made.frequencies[i] = Math.min(frequencies[i]!, MAX_FREQUENCY)
   }
   return made
 }
+
+const MAX_FREQUENCY = 65_535
+const emptyPosting = (length: number): Posting => ({
+  rows: new Int32Array(length),
+  frequencies: new Uint16Array(length),
+})
