@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { askedTime } from '../../src/memory/asked-time.ts'
-import { distance, isCheckedForSpelling, mostSimilarWords } from '../../src/memory/index/spelling.ts'
+import { weightNames } from '../../src/memory/index/memory-columns.ts'
+import {
+  addToVocabularies,
+  distance,
+  isCheckedForSpelling,
+  MAX_VOCABULARY,
+  mostSimilarWords,
+  type Vocabulary,
+} from '../../src/memory/index/spelling.ts'
+import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
@@ -30,6 +39,41 @@ test('[RCL-53] the most similar words differ in one letter, long ones in two; of
     ],
     [false, true, false, false],
   )
+})
+
+const wordsFrom = (first: number, many: number): string[] =>
+  Array.from({ length: many }, (_, i) => `a${(first + i).toString(36).padStart(5, '0')}`)
+const vocabularyOf = (many: number): Vocabulary => new Map(wordsFrom(0, many).map((word) => [word, 1]))
+
+test('[RCL-59] a vocabulary that has grown to the limit is dropped; one that was read as large stays as it is', () => {
+  const grown = vocabularyOf(MAX_VOCABULARY - 2)
+  const full = vocabularyOf(MAX_VOCABULARY)
+  const letters = new Map([['a', grown]])
+  addToVocabularies(letters, ['a00000', 'azzzzz', 'b00000'])
+  assert.deepEqual([grown.get('a00000'), grown.get('azzzzz'), grown.size], [2, 1, MAX_VOCABULARY - 1])
+  addToVocabularies(letters, ['a00000'])
+  assert.equal(letters.get('a'), grown, 'a word that it has needs no room')
+  addToVocabularies(letters, ['azzzzy', 'azzzzx'])
+  assert.deepEqual([letters.size, grown.size], [0, MAX_VOCABULARY - 1])
+  letters.set('a', full)
+  addToVocabularies(letters, ['a00000', 'azzzzz'])
+  assert.equal(letters.get('a'), full)
+  assert.deepEqual([full.get('a00000'), full.get('azzzzz'), full.size], [2, undefined, MAX_VOCABULARY])
+})
+
+test('[RCL-59] however often texts change, their vocabulary is bounded and counted, and compared in steps', () => {
+  const columns = new TenantColumns(weightNames)
+  columns.vocabularies.set('a', vocabularyOf(5_000))
+  assert.ok(columns.bytes >= 5_000 * 50, 'it is part of what a tenant takes')
+  let most = 0
+  for (let round = 0; round < 20; round++) {
+    addToVocabularies(columns.vocabularies, wordsFrom(round * 8_000, 8_000))
+    most = Math.max(most, columns.vocabularies.get('a')?.size ?? 0)
+  }
+  assert.ok(most > 5_000 && most < MAX_VOCABULARY, `${most} words`)
+  let yields = 0
+  mostSimilarWords('azzzzqq', vocabularyOf(MAX_VOCABULARY), () => void yields++)
+  assert.ok(yields >= MAX_VOCABULARY / 1_000, `${yields} steps`)
 })
 
 test('[RCL-54] the time that a query names', () => {

@@ -135,8 +135,8 @@ async function correctSpelling(
   for (const [i, [word]] of words.entries()) {
     if (left === 0 || !isCheckedForSpelling(word!) || holding(view, postings[i]!) > 0 || isKnown(i)) continue
     left--
-    const similar = mostSimilarWords(word!, await vocabularyOf(reads, columns, tenantId, word![0]!))
-    reads.yieldCpu()
+    const vocabulary = await vocabularyOf(reads, columns, tenantId, word![0]!)
+    const similar = mostSimilarWords(word!, vocabulary, reads.yieldCpu)
     const held = await readPostings(reads, columns, tenantId, similar)
     // Only memories in view count: a correction must not reveal which words other memories hold.
     const meant = similar.find((other) => holding(view, held.get(other)!) > 0)

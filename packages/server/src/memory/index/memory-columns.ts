@@ -2,6 +2,7 @@
 import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Reads } from '../../store/db.ts'
 import type { Weights } from '../rank.ts'
+import { addToVocabularies } from './spelling.ts'
 import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
 import { wordsOf } from './terms.ts'
 import { wordsToIndex } from './write.ts'
@@ -118,9 +119,5 @@ export async function applyChanges(
     return { row: rowOf.get(id)!, changed: versionOf.get(id) !== undefined, counts }
   })
   columns.postings.patch(changed, yieldCpu)
-  for (const { counts } of changed)
-    for (const word of counts.keys()) {
-      const vocabulary = columns.vocabularies.get(word[0]!)
-      vocabulary?.set(word, (vocabulary.get(word) ?? 0) + 1)
-    }
+  for (const { counts } of changed) addToVocabularies(columns.vocabularies, counts.keys())
 }

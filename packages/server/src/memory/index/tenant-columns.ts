@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto'
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
 import { Postings } from './postings.ts'
-import type { Vocabulary } from './spelling.ts'
+import { WORD_BYTES, type Vocabulary } from './spelling.ts'
 import { WindowCache } from './window-cache.ts'
 import { maySee, type Viewer, type Visibility } from '../see.ts'
 
@@ -117,7 +117,9 @@ export class TenantColumns {
 
   get bytes(): number {
     const windows = this.windows * (this.signatureSize + 12)
-    return this.ids.length * 250 + windows + this.meanings.bytes + this.postings.bytes
+    let spelt = 0
+    for (const vocabulary of this.vocabularies.values()) spelt += vocabulary.size * WORD_BYTES
+    return this.ids.length * 250 + windows + this.meanings.bytes + this.postings.bytes + spelt
   }
 
   /** Whether there are more dropped windows or removed memories than are worth skipping. */
