@@ -19,6 +19,14 @@ export async function inSteps<T>(steps: Generator<void, T>, pause: Pause): Promi
   }
 }
 
+/** Does work that yields after each of its steps, without a pause. */
+export function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
 export interface StepTurns {
   /** Resolves when the next step may be done. */
   take(tenant: string, sender: string): Promise<void>

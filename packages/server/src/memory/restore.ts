@@ -3,11 +3,27 @@
 import type { Principal } from '../auth/principal.ts'
 import { notFound } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
-import { holdMemory } from './get.ts'
+import { holdMemory, requireHead } from './get.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
 import type { MemoryTools } from './remember.ts'
+import { mayAdminister } from './see.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
 import { countChange } from './stored-bytes.ts'
-import { keepVersion, readVersions, timeOfChange, VERSIONED } from './versions.ts'
+import { keepVersion, readVersions, textsOfVersion, timeOfChange, VERSIONED } from './versions.ts'
+
+/** Analyses the texts of a version before the transaction that restores it. */
+export async function analyseVersion(
+  db: Db,
+  { now, index }: { now(): number; index: Pick<MemoryIndex, 'analyseAhead'> },
+  principal: Principal,
+  id: string,
+  version: number,
+): Promise<void> {
+  const head = await requireHead(db, principal, id, now())
+  if (!mayAdminister(principal, head)) return // restoreMemory refuses it
+  const texts = await textsOfVersion(db, head, version)
+  if (texts) await index.analyseAhead(texts.title, texts.content)
+}
 
 export async function restoreMemory(
   tx: Db,

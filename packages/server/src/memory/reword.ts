@@ -1,9 +1,9 @@
 // Indexes the words of memories again that were indexed by older rules, in the background. Until then searches find
 // them by the words they have. Nothing is embedded.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { inSteps, nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { IndexedWords, MemoryIndex } from './index/memory-index.ts'
-import { wordsOf } from './index/terms.ts'
+import { wordSteps } from './index/terms.ts'
 import { OLD_WORDS, wordsToIndex } from './index/write.ts'
 
 /** Memories written in one transaction: a millisecond or two for short ones. */
@@ -41,7 +41,11 @@ export async function rewordMemories(store: Store, index: Pick<MemoryIndex, 'rew
     const rows = (await oldOnes(store, tenantId)).sort((a, b) => (a.id < b.id ? -1 : 1)) // the order of locks
     const words: { version: number; words: IndexedWords }[] = []
     for (const { id, version, title, content } of rows) {
-      words.push({ version, words: wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content)) })
+      const [ofTitle, ofContent] = [
+        await inSteps(wordSteps(title), nextTurn),
+        await inSteps(wordSteps(content), nextTurn),
+      ]
+      words.push({ version, words: wordsToIndex({ tenant_id: tenantId, id }, ofTitle, ofContent) })
       await nextTurn() // a long text takes some milliseconds
     }
     if (rows.length === 0) continue

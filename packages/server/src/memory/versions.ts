@@ -120,6 +120,24 @@ export async function readVersions(tx: Db, memory: MemoryRow): Promise<Version[]
   return versionsOf(memory, rows)
 }
 
+/** Returns the texts of a version; undefined if the memory has the same texts now. Locks nothing. */
+export async function textsOfVersion(
+  db: Reads,
+  { tenant_id, id }: Pick<MemoryRow, 'tenant_id' | 'id'>,
+  version: number,
+): Promise<Pick<MemoryRow, 'title' | 'content'> | undefined> {
+  const later = 'from memory_versions where tenant_id = ? and memory_id = ? and version > ? and'
+  const about = [tenant_id, id, version]
+  // The first title and content that a later version replaced, or else the present ones; no row if none replaced one.
+  return one(
+    db,
+    `select coalesce((select title ${later} title is not null order by version limit 1), title) as title,
+            coalesce((select content ${later} content is not null order by version limit 1), content) as content
+       from memories where tenant_id = ? and id = ? and exists (select 1 ${later} (title is not null or content is not null))`,
+    [...about, ...about, tenant_id, id, ...about],
+  )
+}
+
 function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
   const versions: Version[] = []
   let state: Versioned = memory

@@ -4,7 +4,7 @@ import { historyOf } from '../memory/history.ts'
 import { mergeMemories } from '../memory/merge.ts'
 import { putMemory } from '../memory/put.ts'
 import type { MemoryTools } from '../memory/remember.ts'
-import { restoreMemory } from '../memory/restore.ts'
+import { analyseVersion, restoreMemory } from '../memory/restore.ts'
 import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import { likeMemory } from '../memory/like.ts'
 import type { Similar } from '../memory/similar.ts'
@@ -39,9 +39,18 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
       ...(await historyOf(store, principal, params.id, now())),
     })),
 
-    write(operations.restoreMemory, async ({ principal, params, body, options }, tx) =>
-      shown(store, 200, await restoreMemory(tx, tools, principal, params.id, body.version), options),
-    ),
+    own(operations.restoreMemory, async ({ principal, params, body, options }, record) => {
+      await analyseVersion(store, tools, principal, params.id, body.version)
+      return store.tx(
+        async (tx) => {
+          const restored = await restoreMemory(tx, tools, principal, params.id, body.version)
+          const response = shown(store, 200, restored, options)
+          if (record) await record(tx, response)
+          return response
+        },
+        { caller: principal },
+      )
+    }),
 
     read(operations.findSimilarMemories, async ({ principal, params, query, options }) => ({
       status: 200,

@@ -1,16 +1,12 @@
 // GET /memories/export and POST /memories/import
 import { MemoryLine, operations, RelationshipLine } from '@sensorium/contract'
-import type { MemoryTools } from '../memory/remember.ts'
 import { exportMemories } from '../memory/transfer/export.ts'
-import { importMemories } from '../memory/transfer/import.ts'
-import type { Store } from '../store/db.ts'
+import { importMemories, type ImportTools } from '../memory/transfer/import.ts'
 import { own, read, type Binding } from './binding.ts'
 import { ok } from './response.ts'
 import type { CompileCheck } from './validate.ts'
 
-export interface MemoryTransferTools extends MemoryTools {
-  store: Store
-  maxLineBytes: number
+export interface MemoryTransferTools extends Omit<ImportTools, 'checkMemory' | 'checkRelationship'> {
   compileCheck: CompileCheck
 }
 

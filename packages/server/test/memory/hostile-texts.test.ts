@@ -81,6 +81,57 @@ test('[LOAD-3] an analysis serves title and content alike, and a transaction tha
   assert.deepEqual(analyse.take(text), title)
 })
 
+test('[RCL-4] pieces of Thai between Latin letters are segmented in one call, with the same words as one by one', () => {
+  const segmenter = new Intl.Segmenter('und', { granularity: 'word' })
+  const oneByOne = (piece: string): string[] =>
+    /[a-z]/.test(piece) ? [piece] : Array.from(segmenter.segment(piece), ({ segment }) => segment)
+  const letters = ['ก', 'า', 'ร', '\u0e31', 'ທ', '\u0eb1', 'ក', '\u17b6', 'က', '\u102b', '๑', '\u0301']
+  const piece = fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength: 12 }).map((text) => `ก${text}`)
+  fc.assert(
+    fc.property(fc.array(piece, { minLength: 1, maxLength: 20 }), (pieces) => {
+      const normal = pieces.map((text) => text.normalize('NFKC'))
+      const expected = normal.flatMap((text) => [...oneByOne(text), 'qz'])
+      for (const between of ['qz', ' qz '])
+        assert.deepEqual(
+          wordsOf(normal.map((text) => text + between).join('')).map(([first]) => first),
+          expected,
+        )
+    }),
+  )
+  let calls = 0
+  const { segment } = Intl.Segmenter.prototype
+  Intl.Segmenter.prototype.segment = function (text) {
+    calls++
+    return segment.call(this, text)
+  }
+  try {
+    assert.equal(wordsOf('กb'.repeat(16_384)).length, 32_768)
+    assert.equal(wordsOf('ก '.repeat(16_384)).length, 16_384)
+  } finally {
+    Intl.Segmenter.prototype.segment = segment
+  }
+  assert.equal(calls, 2)
+})
+
+test('[LOAD-3] the words of any text are found in many steps, and half a surrogate pair changes nothing', async () => {
+  for (const text of [
+    'กb'.repeat(16_384),
+    'ก'.repeat(32_768),
+    everyCharacter,
+    'é1 '.repeat(10_922),
+    'a '.repeat(16_384),
+  ]) {
+    const { turns } = await turnsBeside(makeAnalyse().analyseAhead(text))
+    assert.ok(turns >= 10, `${turns} turns for ${text.slice(0, 4)}`)
+  }
+  const analyse = makeAnalyse()
+  const broken = `\ud800 ${'word '.repeat(1_000)}`
+  await analyse.analyseAhead(broken)
+  const stored = broken.toWellFormed()
+  const ready = analyse.take(stored)
+  assert.ok(analyse.take(stored) === ready, 'it is ready as it is stored')
+})
+
 test('[LOAD-3] a long text is analysed in steps, with the same result as in one', async () => {
   const analyse = makeAnalyse()
   const text = `Grüße ${everyCharacter}`

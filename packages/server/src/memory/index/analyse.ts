@@ -1,8 +1,8 @@
 // Computes the folded form and the words of a text before the transaction that writes it. For 32,768 different
 // characters that takes 40 ms, during which no other request would get its turn.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import { fold } from './fold.ts'
-import { wordsOf, type Word } from './terms.ts'
+import { wordsOf, wordSteps, type Word } from './terms.ts'
 
 export interface Analysed {
   folded: string
@@ -35,11 +35,12 @@ export function makeAnalyse(): Analyse {
 
   return {
     async analyseAhead(...texts) {
-      for (const text of new Set(texts)) {
+      // As they are stored: a text with half a surrogate pair would not be found again.
+      for (const text of new Set(texts.map((sent) => sent?.toWellFormed()))) {
         if (text === undefined || text.length < LONG) continue
         const folded = fold(text)
         await nextTurn()
-        keep(text, { folded, words: wordsOf(text) })
+        keep(text, { folded, words: await inSteps(wordSteps(text), nextTurn) })
         await nextTurn()
       }
     },

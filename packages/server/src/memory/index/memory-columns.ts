@@ -4,7 +4,7 @@ import type { Reads } from '../../store/db.ts'
 import type { Weights } from '../rank.ts'
 import { addToVocabularies } from './spelling.ts'
 import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
-import { wordsOf } from './terms.ts'
+import { wordSteps, type Word } from './terms.ts'
 import { wordsToIndex } from './write.ts'
 
 /**
@@ -61,6 +61,15 @@ export const MAX_PATCHED_BYTES = 65_536
 
 const yieldCpu = makeYieldCpu()
 
+function wordsWithRests(text: string): Word[] {
+  const steps = wordSteps(text)
+  for (;;) {
+    yieldCpu()
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
 /** A window with the signature of its vector. */
 export interface SignedWindow {
   id: string
@@ -113,9 +122,8 @@ export async function applyChanges(
     return columns.postings.clear()
   }
   const changed = texts.map(({ id, title, content }) => {
-    yieldCpu()
     // As in the index, which does not have all words of a text with very many different words.
-    const { counts } = wordsToIndex({ tenant_id: tenantId, id }, wordsOf(title), wordsOf(content))
+    const { counts } = wordsToIndex({ tenant_id: tenantId, id }, wordsWithRests(title), wordsWithRests(content))
     return { row: rowOf.get(id)!, changed: versionOf.get(id) !== undefined, counts }
   })
   columns.postings.patch(changed, yieldCpu)

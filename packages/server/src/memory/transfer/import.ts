@@ -9,6 +9,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { Failure, invalid, tooLarge } from '../../kernel/failure.ts'
 import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
 import type { Store } from '../../store/db.ts'
+import type { MemoryIndex } from '../index/memory-index.ts'
 import type { MemoryTools } from '../remember.ts'
 import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
@@ -25,6 +26,7 @@ type RelationshipWanted = Static<typeof RelationshipLine>
 type ImportLine = { memory: MemoryWanted } | { relationship: RelationshipWanted }
 
 export interface ImportTools extends MemoryTools {
+  index: Pick<MemoryIndex, 'analyseAhead' | 'put' | 'remove'>
   store: Store
   maxLineBytes: number
   /** Returns what is wrong with a line of its kind, as the details of a refusal; null if nothing is. */
@@ -112,6 +114,8 @@ export async function importMemories(
     if (isClientGone()) throw new Error('the client went away')
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, tools))
+    for (const line of wanted)
+      if ('memory' in line) await tools.index.analyseAhead(line.memory.title, line.memory.content)
     const outcomes = await write(wanted)
     group.forEach(({ number }, i) => count(number, outcomes[i]!))
     await new Promise(setImmediate)

@@ -1,0 +1,77 @@
+// Every verb that writes a long text has it analysed before its transaction.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { aMemory, memoryCalls } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let agent: TestAgent
+  let calls: ReturnType<typeof memoryCalls>
+  before(async () => {
+    service = await startService(engine)
+    agent = await (await service.tenant()).agent()
+    calls = memoryCalls(service)
+  })
+  after(async () => {
+    await service.app.memory.embedding.idle() // long texts take a while
+    await service.stop()
+  })
+
+  /** Returns the texts that were analysed ahead, by their first word, while `work` was done. */
+  async function analysedBy(work: () => Promise<unknown>): Promise<string[]> {
+    const { index } = service.app.memory
+    const { analyseAhead } = index
+    const texts: string[] = []
+    index.analyseAhead = (...given) => {
+      for (const text of given) if (text !== undefined) texts.push(text.split(' ')[0]!)
+      return analyseAhead(...given)
+    }
+    try {
+      await work()
+    } finally {
+      index.analyseAhead = analyseAhead
+    }
+    return texts
+  }
+  const long = (word: string): string => `${word} `.repeat(2_000)
+
+  test('[LOAD-3] a restored version is analysed ahead, if its text is not the present one', async () => {
+    const { id } = await calls.make(agent, { title: 'one', content: long('first') })
+    await calls.patch(agent, id, { content: long('second') })
+    await calls.patch(agent, id, { title: 'two' })
+    await calls.patch(agent, id, { confidence: 0.25 })
+    const restore = (version: number, by = agent) =>
+      service.call(`POST /v1/memories/${id}/restore`, { token: by.token, body: { version } })
+    const restored = async (version: number) => {
+      const texts = await analysedBy(async () => assert.equal((await restore(version)).status, 200))
+      const { title, content } = (await calls.get(agent, id)).body
+      return [texts, [title, content.split(' ')[0]!]]
+    }
+    assert.deepEqual(await restored(3), [[], ['two', 'second']])
+    assert.deepEqual(await restored(2), [
+      ['one', 'second'],
+      ['one', 'second'],
+    ])
+    assert.deepEqual(await restored(1), [
+      ['one', 'first'],
+      ['one', 'first'],
+    ])
+    const other = await (await service.tenant()).agent()
+    assert.deepEqual(await analysedBy(async () => assert.equal((await restore(2, other)).status, 404)), [])
+  })
+
+  test('[LOAD-3] the lines of an import are analysed ahead', async () => {
+    const line = JSON.stringify({ ...aMemory, title: 'three', content: long('third') })
+    const texts = await analysedBy(async () => {
+      const reply = await service.call('POST /v1/memories/import', {
+        token: agent.token,
+        headers: { 'content-type': 'application/x-ndjson' },
+        raw: `${line}\nwrong\n`,
+      })
+      assert.deepEqual([reply.body.created, reply.body.failed], [1, 1], reply.text)
+    })
+    assert.deepEqual(texts, ['three', 'third'])
+  })
+})
