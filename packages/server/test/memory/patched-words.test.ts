@@ -42,15 +42,13 @@ onBothEngines((engine) => {
   let agent: TestAgent
   let calls: ReturnType<typeof memoryCalls>
   before(async () => {
-    service = await startService(engine)
+    // Nothing listens there: these tests are about words, and long texts take seconds to embed.
+    service = await startService(engine, { EMBEDDINGS: 'http://127.0.0.1:9', EMBEDDINGS_MODEL: 'none' })
     tenant = await service.tenant()
     agent = await tenant.agent()
     calls = memoryCalls(service)
   })
-  after(async () => {
-    await service.app.memory.embedding.idle() // long texts take a while
-    await service.stop()
-  })
+  after(() => service.stop())
 
   /** Applies new memories to columns that have cached a word and a letter. Returns how many characters were read. */
   async function apply(columns: TenantColumns, ids: readonly string[]): Promise<number> {
