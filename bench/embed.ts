@@ -38,7 +38,7 @@ const sentence = (words: number): string =>
 async function throughput(served: Served, count: number): Promise<{ bare: number; service: number }> {
   const texts = Array.from({ length: count }, () => ({ title: sentence(3), content: sentence(Number(values.words)) }))
   const models = [await loadModel(1), await loadModel(2)]
-  const warm = models[0]!.windows('The model is loaded.')
+  const warm = [...models[0]!.windows('The model is loaded.')]
   for (const model of models) await model.run(warm)
   const { tokens } = await served.agents(1)
   await served.call('POST', '/memories', tokens[0]!, {
@@ -59,7 +59,7 @@ async function throughput(served: Served, count: number): Promise<{ bare: number
     for (const [which, model] of models.entries()) {
       const first = performance.now()
       const windows = mine
-        .flatMap(({ title, content }) => model.windows(`${title}\n${content}`))
+        .flatMap(({ title, content }) => [...model.windows(`${title}\n${content}`)])
         .sort((a, b) => a.ids.length - b.ids.length)
       for (let i = 0; i < windows.length; i += 32) await model.run(windows.slice(i, i + 32))
       bare[which]! += performance.now() - first
@@ -173,7 +173,7 @@ async function search(
     const a = performance.now()
     nearest.all(tenantId, bytesOf(unit(null)))
     const b = performance.now()
-    await model.run(model.windows(query))
+    await model.run([...model.windows(query)])
     const c = performance.now()
     await ask(query)
     const d = performance.now()

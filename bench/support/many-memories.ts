@@ -53,7 +53,7 @@ export async function readMaterial(): Promise<Material> {
   const texts = sentences()
   const model = await loadModel()
   const meanings: Embedded[] = []
-  for (const text of texts) meanings.push((await model.run([model.windows(text)[0]!]))[0]!)
+  for (const text of texts) meanings.push((await model.run([model.windows(text).next().value!]))[0]!)
   return { texts, meanings }
 }
 

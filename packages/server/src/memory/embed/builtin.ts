@@ -7,7 +7,7 @@
 import os from 'node:os'
 import { makeThread, type Thread } from '../../kernel/thread.ts'
 import type { Embedded, Embedder } from './embedding.ts'
-import type { EmbedRequest } from './thread.ts'
+import type { EmbedRequest } from './work-queue.ts'
 
 export const BUILTIN_MODEL = 'all-MiniLM-L6-v2-q8'
 

@@ -3,32 +3,19 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { Tokenizer } from '@huggingface/tokenizers'
 import type { InferenceSession as Session } from 'onnxruntime-node'
 import type { Embedded } from './embedding.ts'
 import { loadRuntime, modelFolder } from './model-files.ts'
-import { carriesMeaning, projectionModel, quantise, TOKEN_SIZE } from './tokens.ts'
+import { makeTokenise } from './tokenise.ts'
+import { projectionModel, quantise, TOKEN_SIZE } from './tokens.ts'
+import { makeWindows, type Windowed, type Windows } from './windows.ts'
 
 const SHA256 = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1'
 const DIMENSIONS = 384
-/** Tokens of the window the model was trained for, including the two special tokens. */
-const WINDOW = 256
-/** Tokens that neighbouring windows share, so that no sentence is cut in every window it is in. */
-const OVERLAP = 32
-const CLS = 101
-const SEP = 102
-
-/** A window of a text: its token ids, and which of them carry meaning. */
-export interface Windowed {
-  ids: number[]
-  meaning: boolean[]
-  /** The words of the tokens that carry meaning. */
-  words: string[]
-}
 
 export interface Model {
-  windows(text: string): Windowed[]
-  /** Runs windows of any length in one pass. Several in a pass change each other's vectors: thread.ts says why. */
+  windows: Windows
+  /** Runs windows of any length in one pass. Several in a pass change each other's vectors: work-queue.ts says why. */
   run(batch: readonly Windowed[]): Promise<Embedded[]>
 }
 
@@ -54,9 +41,8 @@ export async function loadModel(threads = 1): Promise<Model> {
   const { InferenceSession, Tensor } = loadRuntime()
   const folder = modelFolder()
   const weights = await verifiedWeights(folder)
-  // The file asks for padding to 128, which would make a short text cost as much as a long one.
-  const tokenizer = new Tokenizer(
-    { ...readJson(path.join(folder, 'tokenizer.json')), padding: null, truncation: null },
+  const tokenise = makeTokenise(
+    readJson(path.join(folder, 'tokenizer.json')),
     readJson(path.join(folder, 'tokenizer_config.json')),
   )
   // With several threads, they do not spin while they wait for each other: events need the processors too.
@@ -70,23 +56,6 @@ export async function loadModel(threads = 1): Promise<Model> {
   }
   const session = await InferenceSession.create(weights, options)
   const projection = await InferenceSession.create(projectionModel(), { ...options, intraOpNumThreads: 1 })
-
-  function windows(text: string): Windowed[] {
-    const { ids, tokens } = tokenizer.encode(text, { add_special_tokens: false })
-    const meaning = tokens.map(carriesMeaning)
-    const words = wordsOf(tokens)
-    const room = WINDOW - 2
-    const parts: Windowed[] = []
-    for (let start = 0; start === 0 || start + OVERLAP < ids.length; start += room - OVERLAP) {
-      parts.push({
-        ids: [CLS, ...ids.slice(start, start + room), SEP],
-        meaning: [false, ...meaning.slice(start, start + room), false],
-        words: words.slice(start, start + room).filter((_, i) => meaning[start + i]),
-      })
-      if (start + room >= ids.length) break
-    }
-    return parts
-  }
 
   // The model writes into the same buffers again and again: new arrays for each batch would become garbage faster than
   // it is collected.
@@ -126,18 +95,7 @@ export async function loadModel(threads = 1): Promise<Model> {
     }))
   }
 
-  return { windows, run }
-}
-
-/** Returns, for each token, the whole word that it is a piece of. */
-function wordsOf(tokens: readonly string[]): string[] {
-  const words: string[] = []
-  const wordAt = tokens.map((token) => {
-    if (token.startsWith('##') && words.length > 0) words[words.length - 1] += token.slice(2)
-    else words.push(token)
-    return words.length - 1
-  })
-  return wordAt.map((at) => words[at]!)
+  return { windows: makeWindows(tokenise), run }
 }
 
 /** The mean of the token vectors, brought to length 1. */
