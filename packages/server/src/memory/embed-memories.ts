@@ -6,7 +6,8 @@
 //    written.
 // 3. Tenants take turns, and agents inside a tenant: a burst of one agent delays no other's memories. Past MAX_WAITING
 //    memories of one agent the rest is left to the run.
-// 4. Long texts, of many windows each, have lanes of their own: a short text never waits for them.
+// 4. Long texts, of many windows each, have lanes of their own, and what was left is embedded short texts first: a short
+//    text never waits for a long one that was claimed with it.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -174,13 +175,29 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     else countOf.delete(agent)
   }
 
+  /** The short texts go together and first, then each long one by itself. All stay claimed until their turn. */
+  async function embedLeft(texts: readonly ClaimedText[]): Promise<number> {
+    const { short = [], long = [] } = Object.groupBy(texts, ({ text }) => (text.length <= SHORT ? 'short' : 'long'))
+    const parts = [short, ...long.map((one) => [one])].map((part) => ({ part, stop: claims.keepRenewing(part) }))
+    let kept = 0
+    try {
+      for (const { part, stop } of parts) {
+        stop() // from here on `embed` renews it
+        kept += await embed(part)
+      }
+    } finally {
+      for (const { stop } of parts) stop()
+    }
+    return kept
+  }
+
   async function runLeft(batches: number): Promise<number> {
     let total = 0
     // One batch in any case. While the queue has work, which goes by turns, the rest of what was left can wait.
     for (let done = 0; done < batches && (done === 0 || waiting.tenants === 0); done++) {
       const texts = await claims.claimLeftover()
       if (texts.length === 0 || closed) break
-      const kept = await embed(texts)
+      const kept = await embedLeft(texts)
       total += kept
       if (kept === 0) break // it fails: the next run tries again
     }

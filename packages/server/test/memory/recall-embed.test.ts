@@ -196,6 +196,25 @@ onBothEngines((engine) => {
     assert.equal(new Set(texts).size, 40)
   })
 
+  test('[RCL-61] of what was left, short texts are embedded first, and each long one by itself', async () => {
+    const neighbour = await (await service.tenant()).agent()
+    const long = 'A vehicle. '.repeat(300)
+    for (const title of ['Long one', 'Long two']) await make(title, long)
+    await memoryCalls(service).make(neighbour, { title: 'Brief', content: 'A vehicle.' })
+    await service.app.memory.embedding.idle()
+    await service.store.tx((tx) =>
+      tx.run(
+        "update memory_recall set embedded = '', claimed_until = 0, retry_at = 0 where tenant_id <> ? or length > 200",
+        [tenant.id],
+      ),
+    )
+    const before = far.asked.length
+    await service.app.runOnce.embed()
+    const titles = far.asked.slice(before).map(({ input }) => [...new Set(input.map((text) => text.split('\n')[0]))])
+    assert.deepEqual([titles[0], titles.length], [['Brief'], 3])
+    for (const [i, one] of ['Long one', 'Long two'].entries()) assert.ok(titles[i + 1]!.includes(one))
+  })
+
   test('[EMB-3] sensorium reindex embeds everything again beside the service, with a progress bar', async () => {
     const before = far.asked.length
     const { code, stdout, stderr } = await sensorium(['reindex', '--json'], {
