@@ -191,8 +191,10 @@ export async function textsAt(
     [tenantId, id],
   )
   const first = changes[0]
+  // Without any change there is none since: a deletion has a time of its own, and the last change is always kept.
+  if (!first) return texts
   // The change that followed may be one that is not kept.
-  if (!first || (first.version > 2 && first.changed_at > updatedAt)) return undefined
+  if (first.version > 2 && first.changed_at > updatedAt) return undefined
   for (const name of LONG) {
     const replaced = changes.find((change) => change.changed_at > updatedAt && change[name] === 1)
     if (!replaced) continue

@@ -123,6 +123,18 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[LOAD-4] the creation of a long memory that was never changed is replayed also after its deletion', async () => {
+    const agent = await tenant.agent()
+    const body = { type: 'semantic', scope: 'agent', title: 'T', content: 'ü'.repeat(25_000) }
+    const create = () =>
+      service.call('POST /v1/memories', { token: agent.token, body, headers: { 'idempotency-key': 'unchanged' } })
+    const made = await create()
+    assert.equal(made.status, 201, made.text)
+    await service.clock.advance(1_000)
+    assert.equal((await service.call(`DELETE /v1/memories/${made.body.id}`, { token: agent.token })).status, 204)
+    assertReplay(made, await create())
+  })
+
   test('[LOAD-4] a record of an earlier release, which has all but the metadata, is replayed', async () => {
     const agent = await tenant.agent()
     const body = { type: 'semantic', scope: 'agent', title: 'T', content: 'C', metadata: { text: 'x'.repeat(70_000) } }
