@@ -116,6 +116,27 @@ onBothEngines((engine) => {
       assert.deepEqual(said[0]!.slice(0, 2), ['Boiler code now', 'Boiler code'])
     })
 
+    test('[ENR-7] a contradiction that an import has made stronger or weaker meanwhile counts', async () => {
+      const old = await remember('Gate code', 'The code of the north gate is 1111.')
+      const fresh = await remember('Gate code now', 'The code of the north gate has been changed, it is 2222.')
+      const line = { source_memory_id: fresh, target_memory_id: old, relationship_type: 'contradicts' }
+      const setStrength = async (strength: number): Promise<void> => {
+        const { status, text } = await service.call('POST /v1/memories/import', {
+          token: agent.token,
+          headers: { 'content-type': 'application/x-ndjson' },
+          raw: JSON.stringify({ ...line, strength }),
+        })
+        assert.equal(status, 200, text)
+      }
+      await setStrength(1)
+      await happen('what is the code of the north gate')
+      await titles()
+      await happen('what is the code of the north gate')
+      await service.app.ahead.idle()
+      await setStrength(0.1)
+      assert.equal((await polled()).now, 1)
+    })
+
     test('[ENR-7] an agent whose team changed meanwhile sees what its new team sees', async () => {
       const green = await tenant.agent({ team: 'green' })
       await remember('Crane of the green team', 'The crane hums when its brake is worn.', 'team', green.token)

@@ -13,13 +13,14 @@ export async function searchFingerprintOf(
 ): Promise<string | null> {
   const columns = await cache?.columnsOf(tenantId, model)
   if (!columns) return null
-  // The number of contradictions of a tenant, and the newest. An added one becomes the newest, a removed one lowers the
-  // number.
-  const contradictions = await one<{ many: number; newest: string | null }>(
+  // The number of contradictions of a tenant, the newest, and how strong they are together. An added one becomes the
+  // newest, a removed one lowers the number, and an import that changes the strength of one changes the sum.
+  const contradictions = await one<{ many: number; newest: string | null; strength: number | null }>(
     db,
-    `select count(*) as many, max(id) as newest from memory_relationships
+    `select count(*) as many, max(id) as newest, sum(strength) as strength from memory_relationships
       where tenant_id = ? and relationship_type = 'contradicts'`,
     [tenantId],
   )
-  return `${columns.name} ${columns.windowChanges} ${contradictions!.many} ${contradictions!.newest ?? ''}`
+  const { many, newest, strength } = contradictions!
+  return `${columns.name} ${columns.windowChanges} ${many} ${newest ?? ''} ${strength ?? ''}`
 }
