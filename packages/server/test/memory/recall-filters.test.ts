@@ -79,6 +79,16 @@ onBothEngines((engine) => {
     assert.equal(await found({ metadata: { line: 'west' } }), 'c')
   })
 
+  test('[RCL-7] metadata over 64 KiB is not filtered by, also if it was changed to that', async () => {
+    const { id } = made['c']!
+    const { metadata } = (await calls.get(agent, id)).body
+    // Fewer characters than 64 Ki, and more bytes.
+    const long = { line: 'east', pad: 'ü'.repeat(40_000) }
+    await calls.patch(agent, id, { metadata: long })
+    assert.equal(await found({ metadata: { line: 'east' } }), '')
+    await calls.patch(agent, id, { metadata })
+  })
+
   test('[RCL-8] min_score leaves out results with a lower score', async () => {
     const { results } = (await search({ query: 'valve a' })).body
     const middle = results[1]!.score

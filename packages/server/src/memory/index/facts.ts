@@ -3,6 +3,7 @@
 import type { Db, Insert } from '../../store/db.ts'
 import type { Condition } from '../see.ts'
 
+/** In bytes. */
 const MAX_METADATA = 65_536
 const MAX_FACTS = 64
 /** The most characters of a name and of a value, as JSON. */
@@ -18,7 +19,7 @@ const FACTS: Insert = {
 }
 
 function factsOf(metadata: string | Buffer): [name: string, value: string][] {
-  if (metadata === '{}' || metadata.length > MAX_METADATA) return []
+  if (metadata === '{}' || Buffer.byteLength(metadata) > MAX_METADATA) return []
   return Object.entries(JSON.parse(String(metadata)) as Record<string, unknown>)
     .filter(([, value]) => typeof value !== 'object' || value === null)
     .map(([name, value]): [string, string] => [JSON.stringify(name), JSON.stringify(value)])
