@@ -31,6 +31,18 @@ export async function reindex(
       ),
     )
   while ((await mark()) > 0);
+  // Ends the rest of some memories that were refused or failed before; returns how many. Leaves claims alone: a running
+  // service may be embedding those memories.
+  const wakeResting = (): Promise<number> =>
+    store.tx((tx) =>
+      tx.run(
+        `update memory_recall set retry_at = 0
+         where (tenant_id, memory_id) in (select tenant_id, memory_id from memory_recall
+            where (embedded < ? or embedded > ?) and retry_at > 0 limit ?)`,
+        [model, model, STEP],
+      ),
+    )
+  while ((await wakeResting()) > 0);
   for (;;) {
     const counts = await one<{ total: number; done: number }>(
       store,

@@ -149,6 +149,32 @@ onBothEngines((engine) => {
     assert.ok(again!.signals!.similarity > 0.9)
   })
 
+  test('[EMB-4] a wrong key is no refusal of a text: memories are tried again after 30 seconds', async () => {
+    far.status = 401
+    const { id } = await make('Key', 'A loaf behind a wrong key.')
+    // The tries of the service, with their waits.
+    let isIdle = false
+    const idle = service.app.memory.embedding.idle().then(() => (isIdle = true))
+    while (!isIdle) {
+      await service.clock.advance(5_000)
+      await new Promise(setImmediate)
+    }
+    await idle
+    const [row] = await service.store.rows<{ retry_at: number }>(
+      'select retry_at from memory_recall where tenant_id = ? and memory_id = ?',
+      [tenant.id, id],
+    )
+    assert.ok(Number(row!.retry_at) <= service.clock.now() + 30_000)
+    far.status = 200
+    await service.clock.advance(30_001)
+    await service.app.runOnce.embed()
+    assert.equal(
+      (await search('baking')).some(({ memory }) => memory.id === id),
+      true,
+    )
+    await memoryCalls(service).forget(agent, id)
+  })
+
   test('[EMB-2] after a change of model all are embedded again; meanwhile they are found by words', async () => {
     const before = far.asked.length
     far.dimensions = 9
@@ -216,6 +242,14 @@ onBothEngines((engine) => {
   })
 
   test('[EMB-3] sensorium reindex embeds everything again beside the service, with a progress bar', async () => {
+    // Also those that rest because they were refused.
+    const resting = await service.store.tx((tx) =>
+      tx.run("update memory_recall set embedded = '', retry_at = ? where tenant_id = ?", [
+        Date.now() + 3_500_000,
+        tenant.id,
+      ]),
+    )
+    assert.ok(resting > 0)
     const before = far.asked.length
     const { code, stdout, stderr } = await sensorium(['reindex', '--json'], {
       ...service.env,

@@ -23,6 +23,9 @@ const TRIES = 4
 const MAX_QUERIES = 16
 const NO_TOKENS = 0
 
+/** Statuses that are about the text. All others are about the service, its key or its address, and may soon pass. */
+const REFUSES_TEXT: ReadonlySet<number> = new Set([400, 413, 422])
+
 export class EmbeddingRefused extends Error {}
 
 /** Accepts a base URL with or without its version, or the whole address. */
@@ -73,9 +76,7 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
     if (!response.ok) {
       await response.body?.cancel()
       const why = `the embedding service responded with ${response.status}`
-      throw response.status === 429 || response.status >= 500 || response.status === 408
-        ? new Error(why)
-        : new EmbeddingRefused(why)
+      throw REFUSES_TEXT.has(response.status) ? new EmbeddingRefused(why) : new Error(why)
     }
     const { data } = (await response.json()) as { data?: { index?: number; embedding?: unknown }[] }
     if (!Array.isArray(data) || data.length !== input.length)
