@@ -19,7 +19,13 @@ import { isLive, mayAdminister, maySee } from '../see.ts'
 import { lockByExternalId, saveMemory, type MemoryRow } from '../sql.ts'
 import { countChange } from '../stored-bytes.ts'
 import { keepVersion, timeOfChange, VERSIONED } from '../versions.ts'
-import { importedAs, lockMemory, noteImport } from './sql.ts'
+import { importedAs, lockMemory, notedImports, noteImport } from './sql.ts'
+
+/**
+ * The ids of lines that are noted for one memory, so that relationships find it by them. Without a limit, lines with one
+ * external id and many ids would fill the store and count as nothing.
+ */
+const MAX_ORIGINS = 16
 
 export type ImportOutcome = 'created' | 'updated' | 'skipped'
 
@@ -110,7 +116,8 @@ export async function importMemory(
   if (found === 'seen') return 'skipped'
   if (found) {
     const outcome = await change(tx, tools, principal, found.row, row)
-    if (found.by === 'external id' && wanted.id !== undefined && found.row.id !== wanted.id)
+    const isOtherId = found.by === 'external id' && wanted.id !== undefined && found.row.id !== wanted.id
+    if (isOtherId && (await notedImports(tx, principal, found.row.id)) < MAX_ORIGINS)
       await noteImport(tx, principal, origin, found.row.id)
     return outcome
   }

@@ -37,6 +37,16 @@ export const noteImport = (tx: Db, { tenantId, id }: Viewer, origin: string, mem
     [tenantId, id, origin, memoryId],
   )
 
+/** Returns how many lines of this owner are noted for a memory. */
+export async function notedImports(db: Db, { tenantId, id }: Viewer, memoryId: string): Promise<number> {
+  const row = await one<{ many: number }>(
+    db,
+    'select count(*) as many from memory_imports where tenant_id = ? and memory_id = ? and agent_id = ?',
+    [tenantId, memoryId, id],
+  )
+  return Number(row!.many)
+}
+
 /** Writes the columns of a relationship that can change. */
 export const saveRelationship = (tx: Db, { tenant_id, id, strength, metadata }: RelationshipRow): Promise<number> =>
   tx.run('update memory_relationships set strength = ?, metadata = ? where tenant_id = ? and id = ?', [
