@@ -32,6 +32,11 @@ export interface FoundDeadLetter {
   bytes: number
 }
 
+/** A place in the order of dead letters, newest first. */
+export type DeadLetterPlace = Pick<FoundDeadLetter, 'dead_lettered_at' | 'id'>
+
+const NEWEST: DeadLetterPlace = { dead_lettered_at: Number.MAX_SAFE_INTEGER, id: '' }
+
 const PAGE = 1_000
 
 const COLUMNS =
@@ -60,7 +65,7 @@ function narrowed(scope: DeadLetterScope, { agent_id }: DeadLetterFilter): DeadL
 function pageDead(
   db: Db,
   { tenantId, recipientId }: DeadLetterScope,
-  before: Pick<FoundDeadLetter, 'dead_lettered_at' | 'id'>,
+  before: DeadLetterPlace,
   since: number,
 ): Promise<FoundDeadLetter[]> {
   const whose = recipientId === null ? 'd.tenant_id = ?' : 'd.tenant_id = ? and d.recipient_id = ?'
@@ -73,19 +78,23 @@ function pageDead(
   )
 }
 
-/** Yields the dead letters that pass the filter, a page in each turn, scanning no more than `look`, in whole pages. */
+/**
+ * Yields the dead letters that pass the filter, from `after` on if it is given. A page in each turn; scans no more than
+ * `look`, in whole pages.
+ */
 export async function* deadLetterPages(
   db: Db,
   scope: DeadLetterScope,
   filter: DeadLetterFilter,
   look: number,
+  after?: DeadLetterPlace,
 ): AsyncGenerator<FoundDeadLetter[]> {
   const whose = narrowed(scope, filter)
   if (whose === null) return
   const passes = passesOf(filter)
   const since = filter.since === undefined ? 0 : Date.parse(filter.since)
-  const until = filter.until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(filter.until) + 1
-  let before = { dead_lettered_at: until, id: '' }
+  const until = filter.until === undefined ? NEWEST : { dead_lettered_at: Date.parse(filter.until) + 1, id: '' }
+  let before = after ?? until
   for (let looked = 0; looked < look; ) {
     const page = await pageDead(db, whose, before, since)
     yield page.filter(passes)
@@ -96,32 +105,36 @@ export async function* deadLetterPages(
   }
 }
 
-/** Returns at most `most` dead letters that pass the filter, scanning no more than `look`, in whole pages. */
+/** Returns at most `most` dead letters that pass the filter, from `after` on, scanning no more than `look`. */
 export async function findDeadLetters(
   db: Db,
   scope: DeadLetterScope,
   filter: DeadLetterFilter,
   most: number,
   look: number,
+  after?: DeadLetterPlace,
 ): Promise<FoundDeadLetter[]> {
   const found: FoundDeadLetter[] = []
-  for await (const letters of deadLetterPages(db, scope, filter, look)) {
+  for await (const letters of deadLetterPages(db, scope, filter, look, after)) {
     found.push(...letters.slice(0, most - found.length))
     if (found.length === most) break
   }
   return found
 }
 
-/** Returns those of the given deliveries that are dead letters of the scope. */
+/** Returns those of the given deliveries that are dead letters of the scope, newest first, from `after` on. */
 export async function namedDeadLetters(
   db: Db,
   { tenantId, recipientId }: DeadLetterScope,
   ids: readonly string[],
+  after = NEWEST,
 ): Promise<FoundDeadLetter[]> {
   const known = [...new Set(ids)].filter((id) => isId('delivery', id))
   const rows = await db.rows<FoundDeadLetter>(
-    `select ${COLUMNS} from ${FROM} where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`,
-    [tenantId, db.dialect.list(known)],
+    `select ${COLUMNS} from ${FROM}
+      where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD} and (d.dead_lettered_at, d.id) < (?, ?)
+      order by d.dead_lettered_at desc, d.id desc`,
+    [tenantId, db.dialect.list(known), after.dead_lettered_at, after.id],
   )
   return rows.filter((row) => recipientId === null || row.recipient_id === recipientId)
 }

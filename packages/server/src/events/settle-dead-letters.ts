@@ -1,9 +1,17 @@
 // Replays or discards many dead letters, in steps: a step is a transaction of some milliseconds, and tenants take
 // turns. Events to be replayed are routed before the transaction.
+//
+// Steps go from the newest dead letter to the oldest. A call that stopped halfway and comes again goes on below the last
+// one that it handled, and takes no more in all than it had chosen at first.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { deleteDeadLetters, lockDeadLetters, reviveMany, type DeadLetterScope } from '../delivery/dead-letters.ts'
-import { findDeadLetters, namedDeadLetters, type FoundDeadLetter } from '../delivery/find-dead-letters.ts'
+import {
+  findDeadLetters,
+  namedDeadLetters,
+  type DeadLetterPlace,
+  type FoundDeadLetter,
+} from '../delivery/find-dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { invalid } from '../kernel/failure.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
@@ -32,9 +40,18 @@ export type SettleDeadLetters = (
   record: SettleRecord | null,
 ) => Promise<Settled>
 
+/** How far a call has come, after a step. */
+export interface SettleProgress extends Settled {
+  /** How many of the matched dead letters its steps have handled, whether they were still there or not. */
+  handled: number
+  last: DeadLetterPlace
+}
+
 export interface SettleRecord {
-  /** Called in a step that has changed something and is not the last. */
-  begun?(tx: Db): Promise<void>
+  /** The progress of the same call that did not come to its end, or null. */
+  earlier: SettleProgress | null
+  /** Called in a step that is not the last. */
+  continued(tx: Db, progress: SettleProgress, isChanged: boolean): Promise<void>
   /** Called in the last step. */
   ended(tx: Db, settled: Settled): Promise<void>
 }
@@ -46,7 +63,12 @@ const MAX_LOOKED = 100_000
 const STEP_ROWS = 100
 const STEP_BYTES = 1_000_000
 
-function chosen(db: Db, scope: DeadLetterScope, choice: DeadLetterChoice): Promise<FoundDeadLetter[]> {
+function chosen(
+  db: Db,
+  scope: DeadLetterScope,
+  choice: DeadLetterChoice,
+  earlier: SettleProgress | null,
+): Promise<FoundDeadLetter[]> {
   const { delivery_ids: ids, filter, limit = DEFAULT_LIMIT } = choice
   if ((ids === undefined) === (filter === undefined))
     throw invalid({
@@ -55,7 +77,9 @@ function chosen(db: Db, scope: DeadLetterScope, choice: DeadLetterChoice): Promi
       expected: 'either delivery_ids or filter',
       example: ids === undefined ? ['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d'] : null,
     })
-  return ids ? namedDeadLetters(db, scope, ids) : findDeadLetters(db, scope, filter!, limit, MAX_LOOKED)
+  if (ids) return namedDeadLetters(db, scope, ids, earlier?.last)
+  const most = earlier ? earlier.matched - earlier.handled : limit
+  return findDeadLetters(db, scope, filter!, most, MAX_LOOKED, earlier?.last)
 }
 
 /** Returns the first dead letters that make a step together, at least one. */
@@ -98,8 +122,10 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
 
   return async (what, principal, scope, choice, record) => {
     const { tenantId } = scope
-    let left = await chosen(store, scope, choice)
-    const settled: Settled = { matched: left.length, done: 0 }
+    const earlier = record?.earlier ?? null
+    let left = await chosen(store, scope, choice, earlier)
+    const settled: Settled = { matched: earlier?.matched ?? left.length, done: earlier?.done ?? 0 }
+    let handled = earlier?.handled ?? 0
     if (choice.dry_run) left = []
 
     /** Runs one transaction; `work` returns how many dead letters it settled. */
@@ -111,7 +137,11 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
         )
         const after = { ...settled, done: settled.done + done }
         if (letters.length === left.length) await record?.ended(tx, after)
-        else if (done > 0) await record?.begun?.(tx)
+        else {
+          const { dead_lettered_at, id } = letters.at(-1)!
+          const progress = { ...after, handled: handled + letters.length, last: { dead_lettered_at, id } }
+          await record?.continued(tx, progress, done > 0)
+        }
         tx.afterCommit(() => (settled.done = after.done))
       })
     }
@@ -131,6 +161,7 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
         what === 'replay' ? replay(letters) : step(letters, (tx, ids) => deleteDeadLetters(tx, tenantId, ids)),
       )
       left = left.slice(letters.length)
+      handled += letters.length
     } while (left.length > 0)
     return settled
   }

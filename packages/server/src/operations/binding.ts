@@ -5,8 +5,8 @@
 //   browse is given a replica of the store if there is one; its data may be two seconds old
 //   write  is given a transaction; the record of its response commits with it
 //   own    runs its own transaction (micro-batches, computing in between) and calls `record` inside it if one is
-//          given. With several transactions it calls `record` in the last, and `record.begun` in each earlier one that
-//          had an effect
+//          given. With several transactions it calls `record` in the last, `record.reserve` in the first or in each
+//          earlier one, and `record.begun` in each earlier one that had an effect
 import type { BodyOf, Operation } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import type { Call } from './call.ts'

@@ -8,6 +8,7 @@ import { summarizeDeadLetters } from '../delivery/summarize-dead-letters.ts'
 import {
   makeSettleDeadLetters,
   type SettleDeadLettersTools,
+  type SettleProgress,
   type SettleRecord,
   type Settled,
 } from '../events/settle-dead-letters.ts'
@@ -39,7 +40,11 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
   ): Promise<OperationResponse> {
     const scope = await scopeOf(principal)
     const recording: SettleRecord | null = record && {
-      ...(record.begun ? { begun: record.begun } : {}),
+      earlier: (record.earlier as SettleProgress | undefined) ?? null,
+      async continued(tx, progress, isChanged) {
+        if (isChanged) await record.begun?.(tx)
+        await record.reserve?.(tx, progress)
+      },
       ended: (tx, settled) => record(tx, { ...respond(settled), unchanged: settled.done === 0 }),
     }
     return respond(await settle(what, principal, scope, choice, recording))

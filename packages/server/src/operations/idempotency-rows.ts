@@ -53,20 +53,22 @@ export const insertRecord = (db: Db, r: RequestKey, row: RecordRow): Promise<num
     [...keyOf(r), row.body_hash, row.status, row.body, row.sealed, row.resource_id, row.key_id, row.created_at],
   )
 
-// The body of the mark that a request is under way is a marker, chosen by the process that carries it out.
-const MINE = `${KEY} and status = ${UNDER_WAY} and body = ?`
+// The body of the mark that a request is under way begins with a marker, chosen by the call that carries it out. What
+// follows the marker changes with every step.
+const MARKED = `${KEY} and status = ${UNDER_WAY} and substr(body, 1, ?) = ?`
+const markOf = (r: RequestKey, marker: string) => [...keyOf(r), marker.length, marker]
 
-/** Replaces the mark that the request is under way by the response. Returns 0 if the mark is gone. */
-export const completeRecord = (db: Db, r: RequestKey, marker: string, row: RecordRow): Promise<number> =>
+/** Replaces the mark by the response, or by another mark. Returns 0 if the mark is gone. */
+export const replaceMark = (db: Db, r: RequestKey, marker: string, row: RecordRow): Promise<number> =>
   db.run(
-    `update idempotency set status = ?, body = ?, sealed = ?, resource_id = ?, key_id = ?, created_at = ? where ${MINE}`,
-    [row.status, row.body, row.sealed, row.resource_id, row.key_id, row.created_at, ...keyOf(r), marker],
+    `update idempotency set status = ?, body = ?, sealed = ?, resource_id = ?, key_id = ?, created_at = ? where ${MARKED}`,
+    [row.status, row.body, row.sealed, row.resource_id, row.key_id, row.created_at, ...markOf(r, marker)],
   )
 
-/** Renews the mark that the request is under way. */
-export const renewUnderWay = (db: Db, r: RequestKey, marker: string, now: number): Promise<number> =>
-  db.run(`update idempotency set created_at = ? where ${MINE}`, [now, ...keyOf(r), marker])
+/** Sets the time of the mark: now to renew it, an earlier time to let an equal request go on with the work. */
+export const dateMark = (db: Db, r: RequestKey, marker: string, at: number): Promise<number> =>
+  db.run(`update idempotency set created_at = ? where ${MARKED}`, [at, ...markOf(r, marker)])
 
-/** Deletes the mark, unless it was renewed after `before`. If two callers do this at once, one of them deletes it. */
-export const deleteUnderWay = (db: Db, r: RequestKey, marker: string, before: number): Promise<number> =>
-  db.run(`delete from idempotency where ${MINE} and created_at <= ?`, [...keyOf(r), marker, before])
+/** Deletes the mark. Returns 0 if it is gone. */
+export const deleteMark = (db: Db, r: RequestKey, marker: string): Promise<number> =>
+  db.run(`delete from idempotency where ${MARKED}`, markOf(r, marker))

@@ -4,7 +4,8 @@
 //    other.
 // 2. Two equal requests on one node: the second waits for the first. On two nodes: the primary key lets one commit; the
 //    other rolls back and responds with what the first one stored. Work that takes several transactions is marked as
-//    under way in the first of them, and the other node waits for its response.
+//    under way in the first of them, and the other node waits for its response. If such work stops halfway, the mark
+//    tells how far it came, and the next equal request goes on from there.
 // 3. A refusal (4xx) that would come out the same again is recorded too; 401, 403, 429 and 5xx never are.
 // 4. A record is small. Of a long memory it keeps all but the title, content and metadata, which the memory or its
 //    history has. A long response to a call that changes nothing is not recorded. Otherwise a request of a hundred
@@ -17,11 +18,11 @@ import { keyReused, unavailable, type Failure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
 import {
-  completeRecord,
-  deleteUnderWay,
+  dateMark,
+  deleteMark,
   findRecord,
   insertRecord,
-  renewUnderWay,
+  replaceMark,
   UNDER_WAY,
   type RecordRow,
   type RequestKey,
@@ -47,14 +48,23 @@ export interface Idempotency {
   purge(): Promise<number>
 }
 
+/** The mark of a request that stopped halfway. Nobody carries it out. */
+interface LeftMark {
+  left: string
+  progress?: object
+}
+
 /** Writes the record of a response in the transaction of its effect. */
 export interface RecordResponse {
   (tx: Db, response: OperationResponse): Promise<void>
   /**
    * Marks the request as under way in the first of several transactions, so that an equal request on another node waits
-   * for its response. Without the mark, the other request would find the work half done.
+   * for its response. Without the mark, the other request would find the work half done. Work that can go on after a
+   * failure or a crash calls this in every transaction but the last, with what it needs for that as `progress`.
    */
-  reserve?(tx: Db): Promise<void>
+  reserve?(tx: Db, progress?: object): Promise<void>
+  /** The progress of an equal request that did not come to its end. */
+  earlier?: object
   /** Takes the mark back in the transaction that undoes the work. False if there is none, or a response instead. */
   withdraw?(tx: Db): Promise<boolean>
 }
@@ -81,6 +91,12 @@ const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].inc
 
 const stillUnderWay = (): Failure => unavailable('The same request is still being carried out')
 
+/** The marker that the body of a mark begins with, and what follows it. Older nodes read the mark as a refusal. */
+const newMarker = (): string => `{"name":"${randomBytes(12).toString('hex')}"`
+const markBody = (marker: string, progress?: object): string =>
+  `${marker},${JSON.stringify({ ...failureOf(stillUnderWay()), progress }).slice(1)}`
+const leftMark = (body: string): LeftMark => ({ ...(JSON.parse(body) as { progress?: object }), left: body })
+
 /** A node renews its mark of a request under way every ten seconds. If it has not for GONE_MS, the node is gone. */
 const RENEW_MS = 10_000
 const GONE_MS = 30_000
@@ -93,8 +109,11 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
   const { rowOf, responseOf } = makeRecordedResponses(store, secrets, now)
   const running = new Map<string, Promise<void>>()
 
-  /** Returns the response to an equal request, or null if there was none. Waits for one under way on another node. */
-  async function stored(request: RequestKey): Promise<OperationResponse | null> {
+  /**
+   * Returns the response to an equal request, the mark of one that did not come to its end, or null if there was none.
+   * Waits for one under way on another node.
+   */
+  async function stored(request: RequestKey): Promise<OperationResponse | LeftMark | null> {
     const deadline = clock.elapsed() + WAIT_MS
     for (;;) {
       const row = await findRecord(store, request)
@@ -102,56 +121,59 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
       if (row.body_hash !== request.bodyHash) throw keyReused(request.key, row.resource_id)
       if (row.status !== UNDER_WAY) return responseOf(request, row)
       // With one node, a request that is not running here was left by a process that is gone.
-      const gone = store.isShared ? now() - GONE_MS : Number.MAX_SAFE_INTEGER
-      if (row.created_at <= gone) await store.tx((tx) => deleteUnderWay(tx, request, row.body, gone))
-      else if (clock.elapsed() >= deadline) throw stillUnderWay()
-      else await clock.sleep(LOOK_AGAIN_MS)
+      if (!store.isShared || row.created_at <= now() - GONE_MS) return leftMark(row.body)
+      if (clock.elapsed() >= deadline) throw stillUnderWay()
+      await clock.sleep(LOOK_AGAIN_MS)
     }
   }
 
   /** Carries out the request and writes its record. Throws `LostRace` if another node was first. */
   async function runAndRecord(
     request: RequestKey,
+    earlier: LeftMark | null,
     work: (record: RecordResponse) => Promise<OperationResponse>,
   ): Promise<OperationResponse> {
-    const marker = JSON.stringify({ ...failureOf(stillUnderWay()), name: randomBytes(12).toString('base64url') })
-    const reservation: { renewing: NodeJS.Timeout | null } = { renewing: null }
-    let recorded = false
-    let isOver = false
+    const marker = newMarker()
+    // The mark that this request replaces: the one that was left, until its own is on disk.
+    let replaced = earlier?.left ?? null
+    let renewing: NodeJS.Timeout | undefined
+    let giveUp: ((tx: Db) => Promise<unknown>) | null = null
+    let isRecorded = false
 
     async function write(tx: Db, row: RecordRow): Promise<void> {
-      const written = await (reservation.renewing
-        ? completeRecord(tx, request, marker, row)
-        : insertRecord(tx, request, row))
+      const written = await (replaced === null
+        ? insertRecord(tx, request, row)
+        : replaceMark(tx, request, replaced, row))
       if (written === 0) throw new LostRace()
+      tx.afterCommit(() => (isRecorded = row.status !== UNDER_WAY))
     }
     function renew(): void {
-      store.tx((tx) => renewUnderWay(tx, request, marker, now())).catch(() => {})
+      store.tx((tx) => dateMark(tx, request, marker, now())).catch(() => {})
     }
-    const record: RecordResponse = async (tx, response) => {
-      recorded = true
-      await write(tx, rowOf(request, response))
+    const record: RecordResponse = async (tx, response) => write(tx, rowOf(request, response))
+    record.reserve = async (tx, progress) => {
+      // Also if nobody knows whether this transaction was written.
+      giveUp = (db) => (progress ? dateMark(db, request, marker, now() - GONE_MS) : deleteMark(db, request, marker))
+      await write(tx, { ...rowOf(request, refused(stillUnderWay())), body: markBody(marker, progress) })
+      tx.afterCommit(() => {
+        replaced = marker
+        renewing ??= setInterval(renew, RENEW_MS).unref()
+      })
     }
-    record.reserve = async (tx) => {
-      await write(tx, { ...rowOf(request, refused(stillUnderWay())), body: marker })
-      tx.afterCommit(() => (reservation.renewing = setInterval(renew, RENEW_MS).unref()))
-    }
-    record.withdraw = async (tx) => (await deleteUnderWay(tx, request, marker, Number.MAX_SAFE_INTEGER)) > 0
+    record.withdraw = async (tx) => (await deleteMark(tx, request, marker)) > 0
+    if (earlier?.progress) record.earlier = earlier.progress
     try {
       const response = await work(record)
-      if (!recorded && isKept(response.status) && !response.pieces) {
+      if (!isRecorded && isKept(response.status) && !response.pieces) {
         const row = rowOf(request, response)
         if (row.body.length > MAX_RECORDED_READ) return response
         // Another node may have done the same work meanwhile, which may be why this request was refused.
         await store.tx((tx) => write(tx, row))
       }
-      isOver = true
       return response
     } finally {
-      const { renewing } = reservation
-      if (renewing) clearInterval(renewing)
-      if (renewing && !isOver)
-        await store.tx((tx) => deleteUnderWay(tx, request, marker, Number.MAX_SAFE_INTEGER)).catch(() => {})
+      clearInterval(renewing)
+      if (giveUp && !isRecorded) await store.tx(giveUp).catch(() => {})
     }
   }
 
@@ -164,9 +186,9 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
       try {
         for (;;) {
           const earlier = await stored(request)
-          if (earlier) return earlier
+          if (earlier && 'status' in earlier) return earlier
           try {
-            return await runAndRecord(request, work)
+            return await runAndRecord(request, earlier, work)
           } catch (error) {
             if (!(error instanceof LostRace)) throw error
           }

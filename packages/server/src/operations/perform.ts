@@ -149,11 +149,12 @@ function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | 
     if (!response.unchanged) await write(tx, response.resourceId)
     if (record) await record(tx, response)
   }
-  const { reserve, withdraw } = record ?? {}
+  const { reserve, withdraw, earlier } = record ?? {}
   return Object.assign(recorded, {
     begun: (tx: Db) => write(tx),
     ...(reserve ? { reserve } : {}),
     ...(withdraw ? { withdraw } : {}),
+    ...(earlier ? { earlier } : {}),
   })
 }
 

@@ -75,7 +75,7 @@ onBothEngines((engine) => {
     async function underWay(key: string): Promise<void> {
       assert.equal((await create(service, key)).status, 201)
       await service.store.tx((tx) =>
-        tx.run('update idempotency set status = 503, body = ? where idempotency_key = ?', ['another node', key]),
+        tx.run('update idempotency set status = 503, body = ? where idempotency_key = ?', ['{}', key]),
       )
     }
 
