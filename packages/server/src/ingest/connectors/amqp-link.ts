@@ -90,7 +90,8 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
     await new Promise(setImmediate)
     closeConnection(undefined)
   }
-  stopping.addEventListener('abort', () => void drainAndClose(), { once: true })
+  // The connector outlives its links: a listener that stayed would keep each of them in memory.
+  stopping.addEventListener('abort', () => void drainAndClose(), { once: true, signal: ended.signal })
 
   try {
     connection = container.connect(connectionOptions(settings))
