@@ -33,6 +33,27 @@ export function sendText(
   void writeSlices(response, bytes).then(() => finish(exchange))
 }
 
+/** Makes a body as far as it would be sent as one text. Returns its pieces: in an array, if there are no more. */
+export async function begunPieces(pieces: Pieces): Promise<Pieces> {
+  const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
+  const begun: (string | Uint8Array)[] = []
+  for (let length = 0; length <= WHOLE_LENGTH; ) {
+    const { done, value } = await iterator.next()
+    if (done) return begun
+    begun.push(value)
+    length += value.length
+  }
+  async function* all(): AsyncGenerator<string | Uint8Array> {
+    try {
+      yield* begun.splice(0)
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value
+    } finally {
+      void iterator.return?.()
+    }
+  }
+  return all()
+}
+
 /**
  * Sends a body that is made while it is sent. Rejects if making it fails: the response is then cut off or not begun.
  */

@@ -8,7 +8,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { Failure, internal, invalid, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Operations } from '../operations/perform.ts'
-import type { OperationResponse } from '../operations/response.ts'
+import type { OperationResponse, Pieces } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
 import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
 import { makeBodyTurns, type BodyTurns } from './body-turns.ts'
@@ -20,7 +20,7 @@ import { largeResponses } from './large-responses.ts'
 import type { Mount } from './mount.ts'
 import type { Page } from './pages.ts'
 import { makeReadPayload, type BodyLimits } from './payload.ts'
-import { sendPieces, sendText } from './respond.ts'
+import { begunPieces, sendPieces, sendText } from './respond.ts'
 import { makeRouteTable, METHODS, type RouteTable, type Serve } from './route-table.ts'
 import { streamDeliveries } from './stream-deliveries.ts'
 
@@ -77,6 +77,12 @@ function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
 function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean): Pick<ServeTools, 'respond' | 'fail'> {
   const sendInTurn = largeResponses()
 
+  /** Sends pieces: in turn, if they are made while they are sent. */
+  function sendMade(exchange: Exchange, status: number, pieces: Pieces, type?: string): Promise<void> {
+    const send = () => sendPieces(exchange, status, undefined, pieces, type)
+    return Symbol.asyncIterator in pieces && exchange.principal ? sendInTurn(exchange.principal, send) : send()
+  }
+
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
     if (exchange.hasResponse) return response.unopened?.() // its body was broken, and it was refused in the meantime
     const { status, text, json, pieces, replayed, stream } = response
@@ -86,10 +92,8 @@ function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean):
     }
     if (replayed) exchange.header('idempotent-replayed', 'true')
     if (isDraining()) exchange.header('connection', 'close')
-    if (pieces) {
-      const send = () => sendPieces(exchange, status, undefined, pieces, type)
-      return Symbol.asyncIterator in pieces && exchange.principal ? sendInTurn(exchange.principal, send) : send()
-    }
+    if (pieces && response.isLeased) return begunPieces(pieces).then((begun) => sendMade(exchange, status, begun, type))
+    if (pieces) return sendMade(exchange, status, pieces, type)
     sendText(exchange, status, undefined, text ?? (json === undefined ? undefined : JSON.stringify(json)))
   }
 

@@ -1,5 +1,6 @@
 // Limits work of which each piece holds much memory, for a time that the other side decides: an agent has a few pieces
-// under way, its tenant a few more and the node a fixed number. The rest wait.
+// under way, its tenant a few more and the node a fixed number, of which some are kept for tenants that have none. The
+// rest wait.
 import { makeTurns, type Turns } from './turns.ts'
 
 /** For `mostWaiting` where every request may wait. No more requests than this are in hand. */
@@ -9,6 +10,8 @@ export interface Shares {
   /** What waits, as a refusal names it. */
   what: string
   ofNode: number
+  /** How many of the node's are for tenants that have none under way. */
+  keptForOthers?: number
   ofTenant: number
   ofAgent: number
   /** How many may wait, per agent and in all, instead of the defaults of turns.ts. */
@@ -17,9 +20,9 @@ export interface Shares {
 
 export type InTurn = (who: { tenantId: string; id: string }, work: () => Promise<void>) => Promise<void>
 
-export function makeInTurn({ what, ofNode, ofTenant, ofAgent, mostWaiting }: Shares): InTurn {
+export function makeInTurn({ what, ofNode, keptForOthers: kept = 0, ofTenant, ofAgent, mostWaiting }: Shares): InTurn {
   const most = mostWaiting === undefined ? {} : { perAgent: mostWaiting, total: mostWaiting }
-  const node = makeTurns({ what, atOnce: ofNode, ...most })
+  const node = makeTurns({ what, atOnce: ofNode, kept, ...most })
   const shares = new Map<string, { turns: Turns; users: number }>()
 
   async function inShare(

@@ -1,5 +1,6 @@
 // Work of which only a few pieces run at once, such as the computations of a thread. Tenants take turns, and agents
-// inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once.
+// inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once. Where a piece lasts as long as
+// the other side likes, taking turns is not enough: `kept` places are only for tenants of which nothing runs.
 import { tooManyAtOnce, unavailable } from './failure.ts'
 import { fairQueue } from './fair-queue.ts'
 
@@ -13,27 +14,33 @@ export interface TurnsOptions {
   /** What waits, as a refusal names it: `searches waiting`. */
   what: string
   atOnce: number
+  /** How many of `atOnce` are kept for tenants of which nothing runs. */
+  kept?: number
   perAgent?: number
   /** How many may wait of all tenants together: each holds a request. */
   total?: number
 }
 
-export function makeTurns({ what, atOnce, perAgent = 32, total = 2_048 }: TurnsOptions): Turns {
+export function makeTurns({ what, atOnce, kept = 0, perAgent = 32, total = 2_048 }: TurnsOptions): Turns {
   const queue = fairQueue<() => void>()
   const waitingOf = new Map<string, number>()
+  const runningOf = new Map<string, number>()
+  const isRunning = (tenant: string): boolean => runningOf.has(tenant)
   let busy = 0
 
   function next(): void {
     while (busy < atOnce && queue.size > 0) {
+      const [begin] = queue.take(() => true, busy < atOnce - kept ? undefined : isRunning)
+      if (!begin) return
       busy++
-      queue.take(() => true)[0]!()
+      begin()
     }
   }
 
-  function count(agent: string, by: number): void {
-    const waiting = (waitingOf.get(agent) ?? 0) + by
-    if (waiting > 0) waitingOf.set(agent, waiting)
-    else waitingOf.delete(agent)
+  function count(counts: Map<string, number>, name: string, by: number): void {
+    const number = (counts.get(name) ?? 0) + by
+    if (number > 0) counts.set(name, number)
+    else counts.delete(name)
   }
 
   return {
@@ -44,10 +51,11 @@ export function makeTurns({ what, atOnce, perAgent = 32, total = 2_048 }: TurnsO
       const name = `${tenant} ${agent}`
       if ((waitingOf.get(name) ?? 0) >= perAgent) throw tooManyAtOnce(what, perAgent)
       if (queue.size >= total) throw unavailable(`There are ${total} ${what}`)
-      count(name, 1)
+      count(waitingOf, name, 1)
       await new Promise<void>((resolve) => {
         queue.push(tenant, agent, () => {
-          count(name, -1)
+          count(waitingOf, name, -1)
+          count(runningOf, tenant, 1)
           resolve()
         })
         next()
@@ -56,6 +64,7 @@ export function makeTurns({ what, atOnce, perAgent = 32, total = 2_048 }: TurnsO
         return await work()
       } finally {
         busy--
+        count(runningOf, tenant, -1)
         next()
       }
     },

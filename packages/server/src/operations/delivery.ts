@@ -90,7 +90,7 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
               requireValidKey(principal),
             )
           : await claim(mailboxOf(principal), limit)
-      return options.brief ? ok(await parsed(found)) : { status: 200, ...pollBody(found) }
+      return options.brief ? ok(await parsed(found)) : { status: 200, isLeased: true, ...pollBody(found) }
     }),
 
     own(operations.ackDeliveries, async ({ principal, body }, record) => {

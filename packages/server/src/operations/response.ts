@@ -31,6 +31,11 @@ export interface OperationResponse {
    * idempotency key only if `stored` is set.
    */
   pieces?: Pieces
+  /**
+   * The pieces show what this call has leased, and the leases run already. So it is sent without waiting for a turn,
+   * unless it is longer than 1 MiB. No piece is longer than a delivery.
+   */
+  isLeased?: boolean
   /** What the record keeps of a long response that shows a memory. */
   stored?: StoredMemory
   /** The id of the resource that was made, for `existing_resource_id` of a later conflict. */

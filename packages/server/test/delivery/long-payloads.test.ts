@@ -1,5 +1,7 @@
 // Lists of deliveries with long payloads: payloads are read one at a time, and the response is the same.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { readEnvelope } from '../../src/delivery/long-payloads.ts'
@@ -123,5 +125,29 @@ onBothEngines((engine) => {
     const [{ id }] = deliveries.filter((one: { event_id: string }) => one.event_id === event_id)
     assert.ok((await readPayload(db, mailbox, id))!.envelope!.includes(LONG))
     assert.deepEqual(looked, [])
+  })
+
+  test('[SAFE-15] a poll of up to 1 MiB waits for no response that is read slowly; its leases run already', {
+    timeout: 60_000,
+  }, async (t) => {
+    const reader = await tenant.agent()
+    await interest(service, reader, { event_type: 'slow.*' })
+    for (let i = 0; i < 20; i++)
+      await publish(service, agent.token, { type: 'slow.thing', data: 'x'.repeat(1_000_000) })
+    const first = await service.call('GET /v1/delivery/poll?limit=100', { token: reader.token })
+    const delivery_ids = first.body.deliveries.map(({ id }: { id: string }) => id)
+    await service.call('POST /v1/delivery/ack', { token: reader.token, body: { delivery_ids } })
+    const { hostname, port } = new URL(service.url)
+    // These two have all the places of the agent, since nobody reads them on.
+    for (let i = 0; i < 2; i++) {
+      const socket = connect(Number(port), hostname)
+      t.after(() => socket.destroy())
+      socket.write(`GET /v1/agents/${reader.id}/events?limit=100 HTTP/1.1\r\nHost: x\r\n`)
+      socket.write(`Authorization: Bearer ${reader.token}\r\n\r\n`)
+      await once(socket, 'readable')
+    }
+    await publish(service, agent.token, { type: 'slow.thing', data: LONG })
+    const { body } = await service.call('GET /v1/delivery/poll', { token: reader.token })
+    assert.deepEqual(sizes(body.deliveries), [300_000])
   })
 })

@@ -26,12 +26,25 @@ test('[SAFE-15] at most 2 large responses of an agent are under way, 4 of a tena
   for (const tenant of ['two', 'three', 'four', 'five']) for (const agent of ['a', 'b', 'c']) send(tenant, agent)
   await nextTurn()
   assert.equal(of('two'), 3)
+  // Half of the places are for tenants that have none: whoever has one gets no more of those.
+  assert.deepEqual([of('three'), of('four'), of('five'), underWay.length], [1, 1, 1, 10])
+  for (let i = 0; i < 7; i++) send(`new ${i}`, 'a')
+  await nextTurn()
   assert.equal(underWay.length, 16)
+  assert.deepEqual([of('new 5'), of('new 6')], [1, 0])
+  underWay
+    .splice(
+      underWay.findIndex(({ tenant }) => tenant === 'one'),
+      1,
+    )[0]!
+    .done()
+  await nextTurn()
+  assert.equal(of('new 6'), 1)
 
   // All of them are sent in the end.
   while (underWay.length > 0) {
     underWay.shift()!.done()
     await nextTurn()
   }
-  assert.equal(finished, 10 + 9 + 12)
+  assert.equal(finished, 10 + 9 + 12 + 7)
 })
