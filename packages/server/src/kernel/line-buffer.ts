@@ -1,5 +1,6 @@
 // Buffers lines on their way to a file descriptor: they are copied at once, and written together off the main thread. A
-// line costs half a microsecond; in a growing string, which has to be flattened and measured, it cost four.
+// line costs half a microsecond; in a growing string, which has to be flattened and measured, it cost four. If the
+// reader is slower than the lines come, lines are dropped and counted: a log must not use up the memory.
 import { write, writeSync } from 'node:fs'
 
 export interface LineBuffer {
@@ -16,24 +17,58 @@ const LATEST_MS = 200
 /** The wait before a retry when the pipe is full, because its reader is slower than us for a moment. */
 const TRY_AGAIN_MS = 5
 
-/** `size` is the most that is written at once, except for a line that is longer. */
-export function lineBuffer(fd: number, size = SIZE): LineBuffer {
+/** How many bytes wait to be written, at most. */
+const MOST_WAITING = 16_777_216
+
+export interface LineBufferOptions {
+  /** The most that is written at once, except for a line that is longer. */
+  size?: number
+  mostWaiting?: number
+  /** Returns the line that tells how many lines were dropped. */
+  dropped?: (count: number) => string
+}
+
+export function lineBuffer(
+  fd: number,
+  { size = SIZE, mostWaiting = MOST_WAITING, dropped = () => '' }: LineBufferOptions = {},
+): LineBuffer {
   let filling = Buffer.allocUnsafe(size)
   let used = 0
   const full: Buffer[] = []
+  let fullBytes = 0
+  let droppedLines = 0
   let writing = false
   let timer: NodeJS.Timeout | null = null
   let waiting: ((error?: Error | null) => void)[] = []
 
+  function push(bytes: Buffer): void {
+    full.push(bytes)
+    fullBytes += bytes.length
+  }
+
   function seal(): void {
     if (used === 0) return
-    full.push(filling.subarray(0, used))
+    push(filling.subarray(0, used))
     filling = Buffer.allocUnsafe(size)
     used = 0
   }
 
+  function add(line: string): void {
+    const most = line.length * 3
+    if (used + most > size) seal()
+    if (most > size) push(Buffer.from(line))
+    else used += filling.write(line, used)
+  }
+
+  function tellDropped(): void {
+    if (droppedLines === 0) return
+    add(dropped(droppedLines))
+    droppedLines = 0
+  }
+
   function send(): void {
     if (writing) return
+    if (full.length === 0) tellDropped()
     if (full.length === 0) seal()
     const next = full[0]
     if (!next) {
@@ -47,11 +82,12 @@ export function lineBuffer(fd: number, size = SIZE): LineBuffer {
       writing = false
       if (error && error.code === 'EAGAIN') return void setTimeout(send, TRY_AGAIN_MS)
       // The reader is gone: lines that cannot be written are dropped, since a service must not end because of its log.
+      fullBytes -= error ? next.length : written
       if (error || written === next.length) full.shift()
       else full[0] = next.subarray(written)
       if (full.length > 0 || waiting.length > 0) send()
       // Lines that came during the write were not sent, and perhaps no other line follows to send them.
-      else if (used > 0) sendSoon()
+      else if (used > 0 || droppedLines > 0) sendSoon()
     })
   }
 
@@ -64,10 +100,9 @@ export function lineBuffer(fd: number, size = SIZE): LineBuffer {
 
   return {
     write(line) {
-      const most = line.length * 3
-      if (used + most > size) seal()
-      if (most > size) full.push(Buffer.from(line))
-      else used += filling.write(line, used)
+      if (fullBytes >= mostWaiting) return void droppedLines++
+      tellDropped()
+      add(line)
       if (used >= size / 2 || full.length > 0) send()
       else sendSoon()
     },
@@ -76,7 +111,9 @@ export function lineBuffer(fd: number, size = SIZE): LineBuffer {
       send()
     },
     flushSync() {
+      tellDropped()
       seal()
+      fullBytes = 0
       for (let chunk = full.shift(); chunk; chunk = full.shift()) {
         try {
           for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at)

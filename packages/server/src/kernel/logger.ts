@@ -27,6 +27,11 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
 
+/** A path may have 16,000 characters, and anybody can send one. */
+const MOST_OF_PATH = 1_000
+const shownPath = (path: string): string =>
+  quoted(path.length <= MOST_OF_PATH ? path : `${path.slice(0, MOST_OF_PATH)}…`)
+
 const WARN = 40
 
 /** Standard output as a destination of pino. Because of the symbol, pino sets `lastLevel` to the level of each line. */
@@ -49,9 +54,12 @@ let standardOutput: LineBuffer | undefined
 /** A write of up to this size stays in one piece in a pipe that several processes write to. */
 const ATOMIC = 4_096
 
+const droppedLine = (count: number): string =>
+  `{"level":"warn","time":"${new Date().toISOString()}","dropped_lines":${count},"msg":"log lines were dropped: the reader of standard output is too slow"}\n`
+
 function openOutput(atOnce?: number): LineBuffer {
   if (!standardOutput) {
-    standardOutput = lineBuffer(1, atOnce)
+    standardOutput = lineBuffer(1, { ...(atOnce ? { size: atOnce } : {}), dropped: droppedLine })
     process.on('exit', standardOutput.flushSync)
   }
   return standardOutput
@@ -80,7 +88,7 @@ export function makeLogger(level: string, worker?: number): Logger {
     }
     const who = tenant === null ? '' : `,"tenant":"${tenant}","principal":"${principal}"`
     lines.write(
-      `{"level":"info","time":"${time}"${from},"request_id":${quoted(requestId)},"method":"${method}","path":${quoted(path)},"status":${status},"ms":${Math.round(ms * 100) / 100},"address":"${address}"${who},"msg":"request"}\n`,
+      `{"level":"info","time":"${time}"${from},"request_id":${quoted(requestId)},"method":"${method}","path":${shownPath(path)},"status":${status},"ms":${Math.round(ms * 100) / 100},"address":"${address}"${who},"msg":"request"}\n`,
     )
   }
   return Object.assign(log, { request })

@@ -36,11 +36,35 @@ test('lines come out in order, few or many, short or longer than the buffer', as
   closeSync(fd)
 })
 
+test('[SAFE-61] a slow reader loses the lines beyond a bound, and a later line tells how many', async () => {
+  const file = path.join(folder, 'bounded')
+  const fd = openSync(file, 'w')
+  const dropped = (count: number): string => `${count} dropped\n`
+  const lines = lineBuffer(fd, { size: 1_024, mostWaiting: 10_000, dropped })
+  const flushed = (): Promise<unknown> => new Promise((resolve) => lines.flush(resolve))
+  // No write ends before the next turn of the event loop.
+  for (let n = 0; n < 5_000; n++) lines.write(`line ${n}\n`)
+  await flushed()
+  const out = readFileSync(file, 'utf8').trimEnd().split('\n')
+  const kept = out.length - 1
+  assert.deepEqual(
+    out.slice(0, -1),
+    Array.from({ length: kept }, (_, n) => `line ${n}`),
+  )
+  assert.equal(out.at(-1), `${5_000 - kept} dropped`)
+  const bytes = out.slice(0, -1).join('\n').length
+  assert.ok(bytes >= 10_000 && bytes < 12_048, `${bytes}`)
+  for (const line of ['again\n', 'and again\n']) lines.write(line)
+  await flushed()
+  assert.ok(readFileSync(file, 'utf8').endsWith(' dropped\nagain\nand again\n'))
+  closeSync(fd)
+})
+
 test('a line added while another is written comes out, even if none follows it', async () => {
   const module = JSON.stringify(new URL('../../src/kernel/line-buffer.ts', import.meta.url).href)
   const script = `
     const { lineBuffer } = await import(${module})
-    const lines = lineBuffer(1, 32)
+    const lines = lineBuffer(1, { size: 32 })
     process.stdin.resume()
     lines.write('more than ten letters\\n')
     lines.write('few\\n')`

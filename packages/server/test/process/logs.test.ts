@@ -1,6 +1,8 @@
 // What a service logs, and what it never logs.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { startProcess } from '../support/process.ts'
 
@@ -88,4 +90,19 @@ test('[HTTP-2] a log line is JSON and has the request id, the route and the call
     [request_id, method, path, status, typeof ms],
     ['find-me-in-the-log', 'GET', '/v1/agents', 401, 'number'],
   )
+})
+
+test('[SAFE-61] the line of a request shows the beginning of a long path', async () => {
+  const module = JSON.stringify(new URL('../../src/kernel/logger.ts', import.meta.url).href)
+  const script = `
+    const { makeLogger } = await import(${module})
+    const log = makeLogger('info')
+    for (const length of [999, 1_000])
+      log.request({ requestId: 'r', method: 'GET', path: '/' + 'a'.repeat(length), status: 404, ms: 1, address: '::1', tenant: null, principal: null })`
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script])
+  const paths = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { path: string }).path)
+  assert.deepEqual(paths, [`/${'a'.repeat(999)}`, `/${'a'.repeat(999)}…`])
 })
