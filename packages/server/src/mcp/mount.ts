@@ -12,6 +12,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { abortSignalOf } from '../http/gone-signal.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { unauthenticated } from '../kernel/failure.ts'
 import { parseToPassOn } from '../kernel/json.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { CallOptions } from '../operations/call.ts'
@@ -115,9 +116,13 @@ export function mcpMount(tools: McpTools): Mount {
     if (messages?.ok === false) return write(exchange, refusal(400, messages.code, messages.problem))
     for (let i = 1; i < Math.min(messages?.count ?? 0, MAX_BATCH); i++) await operations.admit(principal, {}, {})
 
-    const subscription = isListening(messages)
-      ? subscriptions.open(principal.id, () => authenticate(token, { requestId, clientAddress }))
-      : null
+    // Whether the key stands is read from the store. Exchanging it again would be refused with 429 if the client's
+    // address has used up its failed exchanges; that is done only when the last token has expired.
+    async function verify(): Promise<void> {
+      if (!(await identify.stands(principal))) throw unauthenticated()
+      await authenticate(token, { requestId, clientAddress })
+    }
+    const subscription = isListening(messages) ? subscriptions.open(principal.id, verify) : null
     try {
       const signal = subscription ? AbortSignal.any([gone, subscription.signal]) : gone
       const request = new Request(ADDRESS, { method: exchange.method, headers: headersOf(exchange), signal })

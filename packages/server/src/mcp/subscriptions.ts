@@ -22,7 +22,7 @@ export interface Subscription {
 }
 
 export interface Subscriptions {
-  /** `verify` rejects with a 401 when the credential is no longer valid. Throws if the agent has too many open. */
+  /** `verify` rejects with a refusal when the credential is no longer valid. Throws if the agent has too many open. */
   open(recipientId: string, verify: () => Promise<unknown>): Subscription
 }
 
@@ -36,8 +36,9 @@ export function makeSubscriptions(clock: Clock): Subscriptions {
     try {
       await entry.verify()
     } catch (error) {
-      // While the store is unavailable, the credential cannot be checked; but nothing arrives then either.
-      if (error instanceof Failure && error.status === 401) entry.ended.abort()
+      // Any refusal ends the subscription, also a 429: nobody listens with a credential that was not accepted. While the
+      // store is unavailable, the credential cannot be checked; but nothing arrives then either.
+      if (error instanceof Failure && error.status < 500) entry.ended.abort()
     } finally {
       entry.isVerifying = false
     }

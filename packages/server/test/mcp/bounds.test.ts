@@ -84,6 +84,28 @@ onBothEngines((engine) => {
     assert.match(await response.text(), /acknowledged/)
   })
 
+  async function wrongExchange(): Promise<number> {
+    const body = { api_key: `ak_live_${'Z'.repeat(32)}` }
+    return (await service.call('POST /v1/auth/token', { body })).status
+  }
+
+  test('[MCP-11] it also ends if its address has used up its failed exchanges', { timeout: 20_000 }, async () => {
+    const agent = await tenant.agent()
+    const keys = `/v1/agents/${agent.id}/keys`
+    const body = { scopes: ['receive'], expires_at: new Date(service.clock.now() + 3_000).toISOString() }
+    const brief = await service.call(`POST ${keys}`, { token: tenant.admin, body })
+    const open = [await listen(agent.key), await listen(brief.body.key)]
+    for (let i = 0; i < 40 && (await wrongExchange()) !== 429; i++);
+    assert.equal(await wrongExchange(), 429)
+    await service.call(`DELETE ${keys}/${agent.keyId}`, { token: tenant.admin })
+    await service.clock.advance(1_000)
+    assert.match(await open[0]!.text(), /acknowledged/)
+    // The other key expires.
+    await service.clock.advance(3_000)
+    assert.match(await open[1]!.text(), /acknowledged/)
+    await service.clock.advance(60_000)
+  })
+
   test('[MCP-12] a body that is too long or too deep is refused before it is parsed', async () => {
     const { token } = await tenant.agent()
     const call = (data: string) =>
