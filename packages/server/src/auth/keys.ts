@@ -9,7 +9,7 @@ import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import { requireAgent } from '../agents/get.ts'
 import { holds, type Principal } from './principal.ts'
-import { insertKey, pageKeyRows, revokeKeyRow, type KeptKeyRow, type KeyRow } from './sql.ts'
+import { insertKey, pageKeyRows, revokeKeyRow, type KeyRow } from './sql.ts'
 
 export interface KeyTools {
   makeId: MakeId
@@ -75,11 +75,7 @@ export async function mintKey(
 /** Yields the keys of an agent that are not revoked in pages, newest first. */
 export async function* keyPages(db: Db, caller: Principal, agentId: string): AsyncGenerator<KeyRow[]> {
   await requireAgent(db, caller.tenantId, agentId)
-  const pages = pagesOf<KeptKeyRow>((last, most) => pageKeyRows(db, caller.tenantId, agentId, last?.id ?? null, most))
-  for await (const page of pages) {
-    const live = page.filter(({ revoked_at }) => revoked_at === null)
-    if (live.length > 0) yield live
-  }
+  yield* pagesOf<KeyRow>((last, most) => pageKeyRows(db, caller.tenantId, agentId, last?.id ?? null, most))
 }
 
 export async function revokeKey(
