@@ -19,6 +19,8 @@ import {
 /** More values or characters than any accepted event has. A list may hold the same large value many times. */
 const MAX_RESULT_SIZE = 2_000_000
 const MAX_RESULT_DEPTH = 200
+/** Values and characters of one step: about half a millisecond. */
+const STEP_SIZE = 2_048
 
 /** Converts a whole number that a double cannot represent exactly. */
 export type ConvertBigInt = (whole: bigint) => unknown
@@ -33,46 +35,67 @@ export function describeValue(value: Value): string {
 }
 
 /** Converts a result to JSON by the rules of CEL: values that JSON cannot represent exactly become strings. */
-export function toJson(value: Value, convertBigInt: ConvertBigInt = String): unknown {
+export function toJson(value: Value, convertBigInt?: ConvertBigInt): unknown {
+  const steps = toJsonSteps(value, convertBigInt)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Does the same and yields after each step: a list may be a large part of the event, which takes 100 ms at once. */
+export function* toJsonSteps(value: Value, convertBigInt: ConvertBigInt = String): Generator<void, unknown> {
   // The event itself or a part of it, unchanged: already JSON, and no larger than the event.
   if (isRecord(value)) return value
   let room = MAX_RESULT_SIZE
+  let pauseAt = room - STEP_SIZE
   const take = (part: unknown, depth: number): void => {
     room -= typeof part === 'string' ? part.length + 1 : 1
     if (room < 0) throw new CelError('the result is too large')
     if (depth > MAX_RESULT_DEPTH) throw new CelError('the result is nested too deeply')
   }
+  const isPauseDue = (): boolean => {
+    if (room > pauseAt) return false
+    pauseAt = room - STEP_SIZE
+    return true
+  }
 
-  const measure = (part: unknown, depth: number): void => {
+  function* measure(part: unknown, depth: number): Generator<void, void> {
     take(part, depth)
     if (typeof part !== 'object' || part === null) return
-    for (const [key, item] of Object.entries(part as JsonObject)) {
-      if (!Array.isArray(part)) take(key, depth)
-      measure(item, depth + 1)
+    for (const name of Object.keys(part)) {
+      if (!Array.isArray(part)) take(name, depth)
+      yield* measure((part as JsonObject)[name], depth + 1)
+      if (isPauseDue()) yield
     }
   }
 
-  const convert = (part: Value, depth: number): unknown => {
+  function* convert(part: Value, depth: number): Generator<void, unknown> {
     take(part, depth)
-    if (Array.isArray(part)) return (part as readonly Value[]).map((item) => convert(item, depth + 1))
-    if (part instanceof Map) {
-      // fromEntries defines its keys, so that __proto__ is a key like any other.
-      return Object.fromEntries([...(part as CelMap)].map(([key, item]) => convertEntry(String(key), item, depth)))
+    if (isPauseDue()) yield
+    if (Array.isArray(part)) {
+      const items: unknown[] = []
+      for (const item of part as readonly Value[]) items.push(yield* convert(item, depth + 1))
+      return items
     }
-    if (part instanceof Optional) return part.held === undefined ? null : convert(part.held, depth + 1)
+    if (part instanceof Map) {
+      const entries: [string, unknown][] = []
+      for (const [key, item] of part as CelMap) {
+        take(String(key), depth)
+        entries.push([String(key), yield* convert(item, depth + 1)])
+      }
+      // fromEntries defines its keys, so that __proto__ is a key like any other.
+      return Object.fromEntries(entries)
+    }
+    if (part instanceof Optional) return part.held === undefined ? null : yield* convert(part.held, depth + 1)
     if (isRecord(part)) {
-      measure(part, depth)
+      yield* measure(part, depth)
       return part
     }
     return typeof part === 'bigint' ? convertBigInt(part) : scalarToJson(part)
   }
 
-  const convertEntry = (key: string, item: Value, depth: number): [string, unknown] => {
-    take(key, depth)
-    return [key, convert(item, depth + 1)]
-  }
-
-  return convert(value, 0)
+  return yield* convert(value, 0)
 }
 
 function scalarToJson(value: Value): unknown {

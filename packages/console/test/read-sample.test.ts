@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileMapping, completeMapping, type FullMapping } from '../../server/src/ingest/mapping.ts'
 import { PRESET_MAPPINGS } from '../../server/src/ingest/webhooks/presets.ts'
+import { atOnce } from '../../server/test/support/at-once.ts'
 import { makeReadSample } from '../src/pages/ingestion/read-sample.ts'
 import { SAMPLES } from '../src/pages/ingestion/samples.ts'
 
@@ -10,10 +11,8 @@ type Headers = Record<string, string>
 
 async function bothRead(mapping: FullMapping, body: unknown, headers: Headers = {}) {
   const raw = Buffer.from(JSON.stringify(body))
-  const event = JSON.parse(compileMapping('shop', mapping).map({ body, raw, headers, now: 0 }).text) as Record<
-    string,
-    unknown
-  >
+  const { text } = atOnce(compileMapping('shop', mapping).map({ body, raw, headers, now: 0 }))
+  const event = JSON.parse(text) as Record<string, unknown>
   const reading = (await makeReadSample('shop', mapping))(body, headers)
   return {
     service: { type: event['type'], id: event['id'], subject: event['subject'] ?? null, data: event['data'] },

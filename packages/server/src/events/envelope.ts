@@ -1,9 +1,12 @@
 // The CloudEvents envelope: what every event must satisfy, whichever way it comes in. Pure.
 import { isUtf8 } from 'node:buffer'
 import { MAX_EVENT_ID } from '@sensorium/contract'
-import { invalidEvent } from '../kernel/failure.ts'
+import { invalidEvent, type Failure } from '../kernel/failure.ts'
 import { isDateTime, isUriReference } from '../kernel/formats.ts'
-import { parseJson, rawJson, withExactNumbers } from '../kernel/json.ts'
+import { parseJson, withExactNumbers, type ParsedJson } from '../kernel/json.ts'
+import { readMembers, withoutMembers } from '../kernel/json-members.ts'
+import { isLong, parseBody } from '../kernel/json-steps.ts'
+import { inSteps, nextTurn, type Pause } from '../kernel/step-turns.ts'
 import type { Envelope } from '../routing/filter.ts'
 
 /** An event that may be published. `text` is the envelope as JSON, unchanged if it was received as JSON. */
@@ -103,15 +106,12 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
 /** Attributes that only the service may add to a payload. */
 const ADDED_BY_SERVICE = ['enrichment', 'original'] as const
 
-/** Removes the attributes that only the service adds. All else keeps its value, numbers of any length included. */
-export function removeServiceAttributes(event: PreparedEvent): PreparedEvent {
+/** Removes the attributes that only the service adds. The text of all else stays as it is. Long events take turns. */
+export async function removeServiceAttributes(event: PreparedEvent): Promise<PreparedEvent> {
   if (!ADDED_BY_SERVICE.some((name) => Object.hasOwn(event.envelope, name))) return event
-  const without = (envelope: object): object =>
-    Object.fromEntries(Object.entries(envelope).filter(([name]) => !ADDED_BY_SERVICE.some((added) => added === name)))
-  const asWritten = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
-    typeof value === 'number' && source !== undefined ? rawJson(source) : value
-  const exact = (JSON.parse as (text: string, reviver: typeof asWritten) => object)(event.text, asWritten)
-  return { ...event, envelope: without(event.envelope) as Envelope, text: JSON.stringify(without(exact)) }
+  const { enrichment: _, original: __, ...envelope } = event.envelope
+  const text = await inSteps(withoutMembers(event.text, ADDED_BY_SERVICE), nextTurn)
+  return { ...event, envelope: envelope as Envelope, text }
 }
 
 /** Refuses an event with an attribute that the service adds: no publisher may forge it. */
@@ -123,28 +123,29 @@ export function refuseServiceAttributes(event: PreparedEvent): PreparedEvent {
   return event
 }
 
-export const isJsonType = (mediaType: string): boolean =>
+const isJsonType = (mediaType: string): boolean =>
   mediaType === '' || mediaType === 'application/json' || mediaType.endsWith('+json')
 
 /** Returns the JSON text of an envelope whose data was received apart from its attributes. */
-export function textWithData(attributes: Readonly<Record<string, unknown>>, data: string): string {
+function textWithData(attributes: Readonly<Record<string, unknown>>, data: string): string {
   const text = JSON.stringify(attributes)
   return `${text.slice(0, -1)}${text === '{}' ? '' : ','}"data":${data}}`
 }
 
-/** Prepares an event whose attributes and data came apart: the binary mode of every wire. JSON data stays as it is. */
+const NO_MEMBERS = { names: new Set<string>(), asText: new Set<string>() }
+
+/**
+ * Prepares an event whose attributes and data came apart: the binary mode of every wire. JSON data stays as it is; if
+ * it is long, it is checked in steps and stays text.
+ */
 export function eventWithData(
   attributes: Readonly<Record<string, unknown>>,
   mediaType: string,
   raw: Buffer,
-): PreparedEvent {
+  pause: Pause = nextTurn,
+): PreparedEvent | Promise<PreparedEvent> {
   if (raw.length === 0) return prepareEvent(attributes, JSON.stringify(attributes))
-  if (isJsonType(mediaType)) {
-    const parsed = parseJson(raw, -1)
-    if (!parsed.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), parsed.problem)
-    const data = withExactNumbers(parsed.text, parsed.value)
-    return prepareEvent({ ...attributes, data }, textWithData(attributes, parsed.text))
-  }
+  if (isJsonType(mediaType)) return isLong(raw) ? withLongData(attributes, raw, pause) : withShortData(attributes, raw)
   // Text becomes a string only if it is UTF-8 and its media type has no parameters.
   const full =
     mediaType.startsWith('text/') && !mediaType.includes(';') && isUtf8(raw)
@@ -152,3 +153,30 @@ export function eventWithData(
       : { ...attributes, data_base64: raw.toString('base64') }
   return prepareEvent(full, JSON.stringify(full))
 }
+
+const notJson = (raw: Buffer, problem: string): Failure => invalidEvent('data', raw.toString('utf8', 0, 400), problem)
+
+function withShortData(attributes: Readonly<Record<string, unknown>>, raw: Buffer): PreparedEvent {
+  // One level less: the data stands inside an envelope.
+  const parsed = parseJson(raw, -1)
+  if (!parsed.ok) throw notJson(raw, parsed.problem)
+  const data = withExactNumbers(parsed.text, parsed.value)
+  return prepareEvent({ ...attributes, data }, textWithData(attributes, parsed.text))
+}
+
+async function withLongData(
+  attributes: Readonly<Record<string, unknown>>,
+  raw: Buffer,
+  pause: Pause,
+): Promise<PreparedEvent> {
+  const checked = await readMembers(raw, NO_MEMBERS, -1, pause)
+  if (!checked.ok) throw notJson(raw, checked.problem)
+  return prepareEvent({ ...attributes, data: undefined }, textWithData(attributes, raw.toString('utf8')), true)
+}
+
+const LONG_EVENT = { exactNumbers: true, leaveOut: leftOutOfLong }
+const SHORT_EVENT = { exactNumbers: true }
+
+/** Parses an envelope that came as one JSON text. Long ones are parsed in steps, without what is left out of them. */
+export const parseEnvelope = (raw: Buffer, pause: Pause = nextTurn): ParsedJson | Promise<ParsedJson> =>
+  parseBody(raw, isLong(raw) ? LONG_EVENT : SHORT_EVENT, pause)

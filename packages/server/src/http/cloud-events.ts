@@ -4,16 +4,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
 import {
   eventWithData,
-  leftOutOfLong,
-  isJsonType,
+  parseEnvelope,
   prepareEvent,
-  textWithData,
   refuseServiceAttributes,
   type PreparedEvent,
 } from '../events/envelope.ts'
 import type { ParsedJson } from '../kernel/json.ts'
 import { readMembers } from '../kernel/json-members.ts'
-import { isLong, parseBody } from '../kernel/json-steps.ts'
+import { isLong } from '../kernel/json-steps.ts'
 import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 
 export const BATCH_TYPE = 'application/cloudevents-batch+json'
@@ -28,8 +26,6 @@ export const isBinaryMode = (headers: IncomingHttpHeaders, mediaType: string): b
   mediaType !== BATCH_TYPE &&
   Object.keys(headers).some((name) => name.startsWith('ce-'))
 
-const LONG_EVENT = { exactNumbers: true, leaveOut: leftOutOfLong }
-const SHORT_EVENT = { exactNumbers: true }
 const NO_MEMBERS = { names: new Set<string>(), asText: new Set<string>() }
 
 type Prepared = PreparedEvent | Promise<PreparedEvent>
@@ -45,9 +41,6 @@ export function readEvent(
     : structuredEvent(raw, pause)
   return event instanceof Promise ? event.then(refuseServiceAttributes) : refuseServiceAttributes(event)
 }
-
-const parseEnvelope = (raw: Buffer, pause: Pause): ParsedJson | Promise<ParsedJson> =>
-  parseBody(raw, isLong(raw) ? LONG_EVENT : SHORT_EVENT, pause)
 
 function structuredEvent(raw: Buffer, pause: Pause): Prepared {
   const prepare = (parsed: ParsedJson): PreparedEvent => {
@@ -78,16 +71,7 @@ function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffe
   }
   const contentType = headers['content-type']
   if (contentType !== undefined) envelope['datacontenttype'] = contentType
-  return isLong(raw) && isJsonType(mediaType)
-    ? longBinaryEvent(envelope, raw, pause)
-    : eventWithData(envelope, mediaType, raw)
-}
-
-async function longBinaryEvent(attributes: Record<string, unknown>, raw: Buffer, pause: Pause): Promise<PreparedEvent> {
-  // One level less: the data stands inside an envelope.
-  const checked = await readMembers(raw, NO_MEMBERS, -1, pause)
-  if (!checked.ok) throw invalidEvent('data', raw.toString('utf8', 0, 400), checked.problem)
-  return prepareEvent({ ...attributes, data: undefined }, textWithData(attributes, raw.toString('utf8')), true)
+  return eventWithData(envelope, mediaType, raw, pause)
 }
 
 /** Returns the events of a batch in order, with a Failure in place of each that is invalid. */

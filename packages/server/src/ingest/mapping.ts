@@ -10,7 +10,7 @@ import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
 import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
-import { toText } from '../kernel/json.ts'
+import { textSteps } from '../kernel/json-write.ts'
 
 export const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
 export type Part = (typeof PARTS)[number]
@@ -42,7 +42,8 @@ const MAX_ADDED = 65_536
 export type Compact = (body: unknown) => unknown
 
 export interface Mapper {
-  map(arrival: Arrival): PreparedEvent
+  /** Yields after each step, so that the caller can pause: any part may be as large as the body. */
+  map(arrival: Arrival): Generator<void, PreparedEvent>
 }
 
 export interface Arrival {
@@ -77,53 +78,53 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
   const wholeBody = mapping.data === DEFAULT_MAPPING.data
   const readsCompact = mapping.data.includes('compact')
 
-  function evaluate(part: Part, bindings: Record<string, unknown>): unknown {
+  function* evaluate(part: Part, bindings: Record<string, unknown>): Generator<void, unknown> {
     try {
-      return expressions[part].evaluate(bindings, keepBigint)
+      return yield* expressions[part].evaluateSteps(bindings, keepBigint)
     } catch {
       // A body that makes an expression fail is not lost: the event is stored unmapped.
       return undefined
     }
   }
 
-  function dataOf(outside: { body: unknown; headers: unknown }): unknown {
+  function* dataOf(outside: { body: unknown; headers: unknown }): Generator<void, unknown> {
     if (wholeBody) return outside.body
-    if (!readsCompact) return evaluate('data', outside)
+    if (!readsCompact) return yield* evaluate('data', outside)
     const block = compact(outside.body)
-    return evaluate('data', block === undefined ? outside : { ...outside, compact: block })
+    return yield* evaluate('data', block === undefined ? outside : { ...outside, compact: block })
   }
 
-  return {
-    map({ body, raw, headers, now, fallbackId = null }) {
-      const outside = { body, headers }
-      const entity = asName(evaluate('entity', outside))
-      const action = asName(evaluate('action', outside))
-      const id = asId(evaluate('id', outside), source)
-      const data = dataOf(outside)
-      const subject =
-        id === null ? null : asSubject(evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
-      const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
-      const dataText = wholeBody || data === undefined ? undefined : toText(data)
-      const fits = wholeBody || (dataText !== undefined && dataText.length <= raw.length + MAX_ADDED)
-      const mapped = type !== '' && type.length <= MAX_TYPE && fits
+  function* map({ body, raw, headers, now, fallbackId = null }: Arrival): Generator<void, PreparedEvent> {
+    const outside = { body, headers }
+    const entity = asName(yield* evaluate('entity', outside))
+    const action = asName(yield* evaluate('action', outside))
+    const id = asId(yield* evaluate('id', outside), source)
+    const data = yield* dataOf(outside)
+    const subject =
+      id === null ? null : asSubject(yield* evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
+    const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
+    const dataText = wholeBody || data === undefined ? undefined : yield* textSteps(data)
+    const fits = wholeBody || (dataText !== undefined && dataText.length <= raw.length + MAX_ADDED)
+    const mapped = type !== '' && type.length <= MAX_TYPE && fits
 
-      const text = raw.toString('utf8')
-      const attributes = {
-        specversion: '1.0',
-        type: mapped ? type : `com.${source}.unmapped.received`,
-        source: `/ingest/${source}`,
-        id: `${source}:${id ?? asId(fallbackId, source) ?? createHash('sha256').update(raw).digest('hex')}`,
-        time: iso(now),
-        datacontenttype: 'application/json',
-        ...given({ subject }),
-      }
-      const ownData = mapped && !wholeBody
-      return prepareEvent(
-        { ...attributes, data: ownData ? data : body, original: body },
-        `${JSON.stringify(attributes).slice(0, -1)},"data":${ownData ? dataText : text},"original":${text}}`,
-      )
-    },
+    const text = raw.toString('utf8')
+    const attributes = {
+      specversion: '1.0',
+      type: mapped ? type : `com.${source}.unmapped.received`,
+      source: `/ingest/${source}`,
+      id: `${source}:${id ?? asId(fallbackId, source) ?? createHash('sha256').update(raw).digest('hex')}`,
+      time: iso(now),
+      datacontenttype: 'application/json',
+      ...given({ subject }),
+    }
+    const ownData = mapped && !wholeBody
+    return prepareEvent(
+      { ...attributes, data: ownData ? data : body, original: body },
+      `${JSON.stringify(attributes).slice(0, -1)},"data":${ownData ? dataText : text},"original":${text}}`,
+    )
   }
+
+  return { map }
 }
 
 const given = (values: Record<string, string | null>): Record<string, string> =>

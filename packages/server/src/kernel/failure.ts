@@ -1,6 +1,6 @@
 // A Failure is an error of the catalogue, thrown wherever it is detected. Any other error that is thrown is a bug or an
 // outage, and becomes internal_error or service_unavailable in the transport.
-import { toText } from './json.ts'
+import { jsonPieces } from './json-write.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@sensorium/contract'
 
 export class Failure extends Error {
@@ -61,7 +61,8 @@ const VALUE_LENGTH = 200
 export function shownValue(value: unknown): unknown {
   if (value === undefined) return null
   if (typeof value === 'bigint') return value.toString()
-  const text = typeof value === 'string' ? value : toText(value)
+  // The first piece of its JSON: all of it, or more than is shown.
+  const text = typeof value === 'string' ? value : (jsonPieces(value).next().value as string)
   // A character takes one or two code units: this many hold one more character than is shown, if there is one.
   const characters = [...text.slice(0, VALUE_LENGTH * 2 + 2)]
   if (characters.length > VALUE_LENGTH) return characters.slice(0, VALUE_LENGTH).join('')

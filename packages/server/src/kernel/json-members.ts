@@ -8,6 +8,7 @@ import {
   Broken,
   CLOSE_OBJECT,
   COMMA,
+  type Cursor,
   fail,
   OPEN_ARRAY,
   OPEN_OBJECT,
@@ -84,10 +85,32 @@ interface Found {
 }
 
 // No member that anybody requests has a name this long, so the beginning of it will do.
-const nameIn = (bytes: Buffer, from: number, to: number): string =>
+const nameIn = (bytes: Buffer, [from, to]: Span): string =>
   to - from > MAX_NAME
     ? bytes.toString('utf8', from + 1, from + MAX_NAME)
     : (JSON.parse(bytes.toString('utf8', from, to)) as string)
+
+/** Moves past an object whose brace is at the cursor, and tells where each member stands: its name and its value. */
+function* walkMembers(
+  bytes: Buffer,
+  cursor: Cursor,
+  depth: number,
+  each: (name: Span, value: Span) => void,
+): Generator<void, void> {
+  cursor.at++
+  skipSpace(bytes, cursor)
+  if (bytes[cursor.at] === CLOSE_OBJECT) return void cursor.at++
+  for (;;) {
+    const name = skipName(bytes, cursor)
+    const valueAt = cursor.at
+    yield* skipValue(bytes, cursor, depth + 1)
+    each(name, [valueAt, cursor.at])
+    skipSpace(bytes, cursor)
+    const next = bytes[cursor.at++]
+    if (next === CLOSE_OBJECT) return
+    if (next !== COMMA) fail()
+  }
+}
 
 function* findMembers(bytes: Buffer, names: ReadonlySet<string>, depth: number): Generator<void, Found> {
   const cursor = { at: 0, pauseAt: STRETCH }
@@ -96,24 +119,13 @@ function* findMembers(bytes: Buffer, names: ReadonlySet<string>, depth: number):
   skipSpace(bytes, cursor)
   const start = cursor.at
   const isObject = bytes[start] === OPEN_OBJECT
-  if (isObject) {
-    cursor.at++
-    skipSpace(bytes, cursor)
-    if (bytes[cursor.at] === CLOSE_OBJECT) cursor.at++
-    else
-      for (;;) {
-        const [from, to] = skipName(bytes, cursor)
-        const valueAt = cursor.at
-        yield* skipValue(bytes, cursor, depth + 1)
-        const name = nameIn(bytes, from, to)
-        if (names.has(name)) found.set(name, [valueAt, cursor.at])
-        else if (unknown.size < MAX_UNKNOWN) unknown.set(name, [valueAt, cursor.at])
-        skipSpace(bytes, cursor)
-        const next = bytes[cursor.at++]
-        if (next === CLOSE_OBJECT) break
-        if (next !== COMMA) fail()
-      }
-  } else yield* skipValue(bytes, cursor, depth)
+  if (isObject)
+    yield* walkMembers(bytes, cursor, depth, (at, value) => {
+      const name = nameIn(bytes, at)
+      if (names.has(name)) found.set(name, value)
+      else if (unknown.size < MAX_UNKNOWN) unknown.set(name, value)
+    })
+  else yield* skipValue(bytes, cursor, depth)
   const end = cursor.at
   skipSpace(bytes, cursor)
   if (cursor.at < bytes.length) fail()
@@ -181,4 +193,16 @@ export function memberTexts(
     for (; !step.done; step = steps.next()) await pause()
     return textsOf(step.value)
   })()
+}
+
+/** Returns the text of a JSON object that is known to be valid without the members of these names, read in steps. */
+export function* withoutMembers(json: string, names: readonly string[]): Generator<void, string> {
+  const bytes = Buffer.from(json)
+  const cursor = { at: 0, pauseAt: STRETCH }
+  const kept: string[] = []
+  skipSpace(bytes, cursor)
+  yield* walkMembers(bytes, cursor, 0, (at, [, end]) => {
+    if (!names.includes(nameIn(bytes, at))) kept.push(bytes.toString('utf8', at[0], end))
+  })
+  return `{${kept.join(',')}}`
 }

@@ -13,8 +13,8 @@ import { searchEvents } from '../events/search.ts'
 import { sendTestEvent } from '../events/test-event.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Failure, tooLarge } from '../kernel/failure.ts'
-import { toText } from '../kernel/json.ts'
-import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
+import { textSteps } from '../kernel/json-write.ts'
+import { inSteps, makeStepTurns, nextTurn, type Pause } from '../kernel/step-turns.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, refused, type OperationResponse } from './response.ts'
@@ -53,8 +53,8 @@ export type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
 const isBatch = (given: Publishable): given is readonly (PreparedEvent | Failure)[] => Array.isArray(given)
 
 /** Prepares an envelope that a caller in the same process passes as a value. */
-function publishable(envelope: unknown, maxBytes: number): Publishable {
-  const text = toText(envelope)
+async function publishable(envelope: unknown, maxBytes: number): Promise<Publishable> {
+  const text = await inSteps(textSteps(envelope), nextTurn)
   const bytes = Buffer.byteLength(text)
   if (bytes > maxBytes) throw tooLarge(bytes, maxBytes)
   return refuseServiceAttributes(prepareEvent(envelope, text))

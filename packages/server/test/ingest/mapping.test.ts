@@ -7,6 +7,7 @@ import { Failure } from '../../src/kernel/failure.ts'
 import { withExactNumbers } from '../../src/kernel/json.ts'
 import { completeMapping, compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
 import type { IngestMapping } from '@sensorium/contract'
+import { atOnce } from '../support/at-once.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 
@@ -14,12 +15,8 @@ const exactly = (text: string): unknown => withExactNumbers(text, JSON.parse(tex
 
 function map(body: unknown, given: IngestMapping = {}, headers: Record<string, string> = {}, source = 'shop') {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const event = compileMapping(source, completeMapping(given)).map({
-    body: exactly(text),
-    raw: Buffer.from(text),
-    headers,
-    now: NOW,
-  })
+  const arrival = { body: exactly(text), raw: Buffer.from(text), headers, now: NOW }
+  const event = atOnce(compileMapping(source, completeMapping(given)).map(arrival))
   assert.deepEqual(exactly(event.text), event.envelope, 'the text that is stored says what routing saw')
   return event
 }
@@ -178,4 +175,22 @@ test('[ING-6] an id or a subject with half a surrogate pair is ignored, and no e
   assert.equal(event.subject, null)
   const named = map('{"entity":"order","action":"created","id":"1","name":"\\ud800"}', { subject: 'body.name' })
   assert.deepEqual([named.id, named.subject], ['shop:1', null])
+})
+
+test('[SAFE-17] a part of a long body is mapped in steps, whichever part of the event it becomes', () => {
+  const items = `[${Array(200_000).fill('{}').join(',')},9007199254740993]`
+  for (const [text, given] of [
+    [`{"entity":"a","action":"b","id":"1","items":${items}}`, { data: 'body.items' }],
+    [`{"entity":"a","action":"b","id":"1","items":${items}}`, { data: '{"of": [body]}' }],
+    [`{"entity":${items},"action":"b","id":"1"}`, {}],
+  ] as const) {
+    const arrival = { body: exactly(text), raw: Buffer.from(text), headers: {}, now: NOW }
+    const steps = compileMapping('shop', completeMapping(given)).map(arrival)
+    let count = 0
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) count++
+    assert.ok(count > 90, String(count))
+    assert.ok(step.value.text.includes(items))
+    assert.equal(step.value.text.length, map(text, given).text.length)
+  }
 })

@@ -21,41 +21,43 @@ const data = (text: string | Buffer) => rhea.message.data_section(Buffer.from(te
 const BODY = { entity: 'order', action: 'created', id: 'o-1' }
 const JSON_BODY = JSON.stringify(BODY)
 
-test('[AMQP-5] JSON is mapped like a webhook body, as bytes, in several sections or as a string', () => {
+test('[AMQP-5] JSON is mapped like a webhook body, as bytes, in several sections or as a string', async () => {
   for (const body of [
     data(JSON_BODY),
     rhea.message.data_sections([Buffer.from(JSON_BODY.slice(0, 9)), Buffer.from(JSON_BODY.slice(9))]),
     JSON_BODY,
   ]) {
-    const event = read({ body, content_type: 'application/json' })
+    const event = await read({ body, content_type: 'application/json' })
     assert.deepEqual([event.type, event.id, event.subject], ['com.erp.order.created', 'erp:o-1', 'order/o-1'])
     assert.deepEqual([event.envelope['data'], event.envelope['original']], [BODY, BODY])
   }
 })
 
-test('[AMQP-5] without a mapped id the message id is used, else a hash, and there is no subject', () => {
+test('[AMQP-5] without a mapped id the message id is used, else a hash, and there is no subject', async () => {
   const body = data('{"entity":"order"}')
-  assert.equal(read({ body, message_id: 'm-1' }).id, 'erp:m-1')
-  assert.equal(read({ body, message_id: 17 }).id, 'erp:17')
+  assert.equal((await read({ body, message_id: 'm-1' })).id, 'erp:m-1')
+  assert.equal((await read({ body, message_id: 17 })).id, 'erp:17')
   assert.equal(
-    read({
-      body,
-      message_id: rhea.types.wrap_uuid(Buffer.from('00112233445566778899aabbccddeeff', 'hex')) as unknown as string,
-    }).id,
+    (
+      await read({
+        body,
+        message_id: rhea.types.wrap_uuid(Buffer.from('00112233445566778899aabbccddeeff', 'hex')) as unknown as string,
+      })
+    ).id,
     'erp:00112233445566778899aabbccddeeff',
   )
-  assert.equal(read({ body }).id, `erp:${createHash('sha256').update('{"entity":"order"}').digest('hex')}`)
-  assert.equal(read({ body, message_id: 'm-1' }).subject, null)
+  assert.equal((await read({ body })).id, `erp:${createHash('sha256').update('{"entity":"order"}').digest('hex')}`)
+  assert.equal((await read({ body, message_id: 'm-1' })).subject, null)
 })
 
-test('[AMQP-5] the mapping sees properties as headers, names in lower case', () => {
-  const event = read({ body: data('{"entity":"order"}'), application_properties: { 'X-Action': 'Shipped' } })
+test('[AMQP-5] the mapping sees properties as headers, names in lower case', async () => {
+  const event = await read({ body: data('{"entity":"order"}'), application_properties: { 'X-Action': 'Shipped' } })
   assert.equal(event.type, 'com.erp.order.shipped')
-  assert.equal(read({ body: data('{"x":1}') }).type, 'com.erp.unmapped.received')
+  assert.equal((await read({ body: data('{"x":1}') })).type, 'com.erp.unmapped.received')
 })
 
 for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
-  test(`[AMQP-4] binary mode with ${prefix} keeps type, id, source and data, unmapped`, () => {
+  test(`[AMQP-4] binary mode with ${prefix} keeps type, id, source and data, unmapped`, async () => {
     const application_properties = {
       [`${prefix}specversion`]: '1.0',
       [`${prefix}type`]: 'com.example.made',
@@ -65,7 +67,7 @@ for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
       [`${prefix}traceparent`]: '00-x',
       other: 'ignored',
     }
-    const event = read({
+    const event = await read({
       body: data('{"big": 12345678901234567890}'),
       content_type: 'application/json',
       application_properties,
@@ -84,30 +86,30 @@ for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
     })
     // Data need not be JSON, and may be missing.
     assert.equal(
-      read({ body: data('plain'), content_type: 'text/plain', application_properties }).envelope['data'],
+      (await read({ body: data('plain'), content_type: 'text/plain', application_properties })).envelope['data'],
       'plain',
     )
     assert.equal(
-      read({ body: data(Buffer.from([1, 2])), content_type: 'image/png', application_properties }).envelope[
+      (await read({ body: data(Buffer.from([1, 2])), content_type: 'image/png', application_properties })).envelope[
         'data_base64'
       ],
       'AQI=',
     )
-    assert.ok(!('data' in read({ body: data(''), application_properties }).envelope))
+    assert.ok(!('data' in (await read({ body: data(''), application_properties })).envelope))
   })
 }
 
-test('[ING-12] whole numbers of 64 bits are exact for filters, mapped and structured', () => {
-  const mapped = read({ body: data('{"entity":"order","action":"paid","id":9007199254740993}') })
+test('[ING-12] whole numbers of 64 bits are exact for filters, mapped and structured', async () => {
+  const mapped = await read({ body: data('{"entity":"order","action":"paid","id":9007199254740993}') })
   assert.deepEqual([mapped.id, mapped.subject], ['erp:9007199254740993', 'order/9007199254740993'])
   const text = '{"specversion":"1.0","type":"t","source":"/s","id":"i","data":{"n":9007199254740993}}'
-  const structured = read({ body: data(text), content_type: 'application/cloudevents+json' })
+  const structured = await read({ body: data(text), content_type: 'application/cloudevents+json' })
   assert.deepEqual([structured.envelope['data'], structured.text], [{ n: 9007199254740993n }, text])
 })
 
-test('[AMQP-4] structured mode keeps the envelope as it came', () => {
+test('[AMQP-4] structured mode keeps the envelope as it came', async () => {
   const text = '{ "specversion":"1.0","type":"com.example.made","id":"A-2","source":"/example","data":{"n":1.0} }'
-  const event = read({ body: data(text), content_type: 'application/cloudevents+json; charset=utf-8' })
+  const event = await read({ body: data(text), content_type: 'application/cloudevents+json; charset=utf-8' })
   assert.deepEqual([event.id, event.text], ['A-2', text])
   assert.ok(!('original' in event.envelope))
 })
@@ -136,16 +138,16 @@ const BAD: [name: string, message: Message][] = [
   ['JSON over the size limit', { body: data(JSON.stringify('x'.repeat(1000))) }],
 ]
 for (const [name, message] of BAD) {
-  test(`[AMQP-3] ${name} is rejected`, () => {
-    assert.throws(
+  test(`[AMQP-3] ${name} is rejected`, async () => {
+    await assert.rejects(
       () => read(message),
       (error) => error instanceof Unreadable || (error instanceof Failure && error.status < 500),
     )
   })
 }
 
-test('[ING-7] attributes that only the service sets are removed from a CloudEvent, in both modes', () => {
-  const event = read({
+test('[ING-7] attributes that only the service sets are removed from a CloudEvent, in both modes', async () => {
+  const event = await read({
     body: data(
       '{"specversion":"1.0","type":"a","id":"A-3","source":"/","\\u006friginal":{"x":1},"enrichment":{},"data":{"n":1.0,"big":12345678901234567890}}',
     ),
@@ -164,28 +166,28 @@ test('[ING-7] attributes that only the service sets are removed from a CloudEven
     'cloudEvents:original': 'forged',
     cloudEvents_enrichment: 'forged',
   }
-  const binary = read({ body: data('{"n":1.0}'), content_type: 'application/json', application_properties })
+  const binary = await read({ body: data('{"n":1.0}'), content_type: 'application/json', application_properties })
   assert.deepEqual(JSON.parse(binary.text), binary.envelope)
   assert.ok(!('original' in binary.envelope) && !('enrichment' in binary.envelope))
   // Inside the data the sender may use those names.
-  assert.deepEqual(read({ body: data('{"original":1,"enrichment":2}') }).envelope['original'], {
+  assert.deepEqual((await read({ body: data('{"original":1,"enrichment":2}') })).envelope['original'], {
     original: 1,
     enrichment: 2,
   })
 })
 
 for (const [name, bytes] of HOSTILE_MESSAGES) {
-  test(`[ING-8] ${name} is not decoded`, () => {
-    assert.throws(() => readMessage(bytes, mapper, 1000, 0), Unreadable)
+  test(`[ING-8] ${name} is not decoded`, async () => {
+    await assert.rejects(() => readMessage(bytes, mapper, 1000, 0), Unreadable)
   })
 }
 
-test('[ING-8] reading any bytes ends with an event or a reason', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (noise, inSection) => {
+test('[ING-8] reading any bytes ends with an event or a reason', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), fc.boolean(), async (noise, inSection) => {
       const bytes = Buffer.concat([inSection ? Buffer.from([0x00, 0x53, 0x77]) : Buffer.alloc(0), noise])
       try {
-        readMessage(bytes, mapper, 1000, 0)
+        await readMessage(bytes, mapper, 1000, 0)
       } catch (error) {
         assert.ok(error instanceof Error && !(error instanceof RangeError), String(error))
       }
@@ -193,3 +195,42 @@ test('[ING-8] reading any bytes ends with an event or a reason', () => {
     { numRuns: 5_000 },
   )
 })
+
+const LONG = `[${Array(100_000).fill('{}').join(',')}]`
+
+/** Reads a message, and returns its event and how many turns of the event loop passed meanwhile. */
+async function turnsOf(message: Message) {
+  let turns = 0
+  let isOver = false
+  const count = (): void => void (isOver || (turns++, setImmediate(count)))
+  setImmediate(count)
+  const bytes = rhea.message.encode(message) as unknown as Buffer
+  const event = await readMessage(bytes, mapper, 1_000_000, 0).finally(() => (isOver = true))
+  return { turns, event }
+}
+
+const event = { 'cloudEvents:specversion': '1.0', 'cloudEvents:type': 'a', 'cloudEvents:id': 'A-6' }
+for (const [how, message] of [
+  ['mapped JSON', { body: data(`{"entity":"order","id":"o-1","items":${LONG}}`) }],
+  [
+    'a structured event with attributes that are removed',
+    {
+      body: data(`{"specversion":"1.0","original":${LONG},"type":"a","id":"A-5","source":"/","data":${LONG}}`),
+      content_type: 'application/cloudevents+json',
+    },
+  ],
+  [
+    'a binary event',
+    {
+      body: data(LONG),
+      content_type: 'application/json',
+      application_properties: { ...event, 'cloudEvents:source': '/' },
+    },
+  ],
+] as [string, Message][])
+  test(`[SAFE-17] ${how} is read in steps if it is long`, async () => {
+    const { turns, event } = await turnsOf(message)
+    assert.ok(turns > 30, String(turns))
+    assert.ok(event.text.includes(LONG))
+    assert.equal(event.text.includes('"original"'), how === 'mapped JSON')
+  })

@@ -13,6 +13,7 @@ import { makeCredit, type Credit } from './amqp-credit.ts'
 import { readMessage } from './amqp-message.ts'
 import { makeOutcomes } from './amqp-outcomes.ts'
 import { boundTransfers } from './amqp-transfers.ts'
+import type { PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
 import type { ConnectorSettings, ConnectorTools } from './connector.ts'
 import type { Progress } from './progress.ts'
@@ -127,6 +128,14 @@ function makeMessageHandler(
   const target = { publish, tenantId, connectorId: id, source }
   const report = makeOutcomes()
 
+  // A long message is read in steps. Those behind it wait, so that events are published in the order of the queue.
+  let last: Promise<unknown> = Promise.resolve()
+  function inOrder(read: () => Promise<PreparedEvent>): Promise<PreparedEvent> {
+    const event = last.then(read)
+    last = event.catch(() => {})
+    return event
+  }
+
   function settle(outcome: 'accepted' | 'released' | 'rejected', act: () => void, reason = ''): void {
     report(outcome + reason, () => {
       // On a closed connection there is nothing to settle: the broker has taken the message back.
@@ -139,10 +148,12 @@ function makeMessageHandler(
   }
 
   async function publishAndSettle(bytes: Buffer, refusedSize: number | null, delivery: Delivery): Promise<void> {
-    const outcome = await publishMessage(target, () => {
-      if (refusedSize !== null) throw tooLarge(refusedSize, maxEventBytes)
-      return readMessage(bytes, mapper, maxEventBytes, clock.now())
-    })
+    const outcome = await publishMessage(target, () =>
+      inOrder(async () => {
+        if (refusedSize !== null) throw tooLarge(refusedSize, maxEventBytes)
+        return readMessage(bytes, mapper, maxEventBytes, clock.now())
+      }),
+    )
     if (outcome.kind === 'stored') {
       credit.storeWorks()
       if (outcome.duplicate && !ended.aborted) progress.add('duplicates')

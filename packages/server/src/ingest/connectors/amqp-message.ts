@@ -1,9 +1,17 @@
 // Turns an AMQP 1.0 message into an event: a CloudEvent, structured or binary, is kept as it is; other JSON goes
-// through the mapping. Pure.
+// through the mapping. Pure. A long body is read in steps, with a turn for other work after each.
 import rhea, { type Message } from 'rhea'
-import { eventWithData, prepareEvent, removeServiceAttributes, type PreparedEvent } from '../../events/envelope.ts'
+import {
+  eventWithData,
+  parseEnvelope,
+  prepareEvent,
+  removeServiceAttributes,
+  type PreparedEvent,
+} from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
-import { mediaType, parseJson, withExactNumbers } from '../../kernel/json.ts'
+import { mediaType } from '../../kernel/json.ts'
+import { isLong, parseBody } from '../../kernel/json-steps.ts'
+import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import type { Mapper } from '../mapping.ts'
 import { checkEncoding, Unreadable } from './amqp-encoding.ts'
 
@@ -11,8 +19,13 @@ const STRUCTURED = 'application/cloudevents+json'
 const ATTRIBUTE = /^cloudEvents[:_]/
 const DATA_SECTION = 0x75
 
-/** Reads a message as it came off the wire. Throws an error that says why the message must be rejected. */
-export function readMessage(bytes: Buffer, mapper: Mapper, maxBytes: number, now: number): PreparedEvent {
+/** Reads a message as it came off the wire. Rejects with an error that says why the message must be rejected. */
+export async function readMessage(
+  bytes: Buffer,
+  mapper: Mapper,
+  maxBytes: number,
+  now: number,
+): Promise<PreparedEvent> {
   checkEncoding(bytes)
   // rhea's types declare `decode` as if it encoded a message.
   const message = (rhea.message.decode as unknown as (bytes: Buffer) => Message)(bytes)
@@ -23,15 +36,16 @@ export function readMessage(bytes: Buffer, mapper: Mapper, maxBytes: number, now
   if (type === STRUCTURED) return structured(raw)
   if (Object.keys(properties).some((name) => ATTRIBUTE.test(name))) return binary(message, properties, type, raw)
 
-  const parsed = parseJson(raw, -1)
+  const parsed = await parseBody(raw, { extraDepth: -1, exactNumbers: true })
   if (!parsed.ok) throw new Unreadable(`not a CloudEvent, and not JSON: expected ${parsed.problem}`)
-  return mapper.map({
-    body: withExactNumbers(parsed.text, parsed.value),
+  const steps = mapper.map({
+    body: parsed.value,
     raw,
     headers: headersOf(message, properties),
     now,
     fallbackId: idText(message.message_id),
   })
+  return inSteps(steps, nextTurn)
 }
 
 // The body is one data section, or several to be joined; some clients send the JSON as a string value instead.
@@ -47,13 +61,18 @@ function bodyBytes(body: unknown): Buffer {
   throw new Unreadable('the body is neither bytes nor a string')
 }
 
-function structured(raw: Buffer): PreparedEvent {
-  const parsed = parseJson(raw)
+async function structured(raw: Buffer): Promise<PreparedEvent> {
+  const parsed = await parseEnvelope(raw)
   if (!parsed.ok) throw new Unreadable(`a structured CloudEvent: expected ${parsed.problem}`)
-  return removeServiceAttributes(prepareEvent(withExactNumbers(parsed.text, parsed.value), parsed.text))
+  return removeServiceAttributes(prepareEvent(parsed.value, parsed.text, isLong(raw)))
 }
 
-function binary(message: Message, properties: Record<string, unknown>, type: string, raw: Buffer): PreparedEvent {
+async function binary(
+  message: Message,
+  properties: Record<string, unknown>,
+  type: string,
+  raw: Buffer,
+): Promise<PreparedEvent> {
   const envelope: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(properties)) {
     if (!ATTRIBUTE.test(name)) continue
@@ -63,7 +82,7 @@ function binary(message: Message, properties: Record<string, unknown>, type: str
     envelope[attribute] = plain(value)
   }
   if (message.content_type !== undefined) envelope['datacontenttype'] = message.content_type
-  return removeServiceAttributes(eventWithData(envelope, type, raw))
+  return removeServiceAttributes(await eventWithData(envelope, type, raw))
 }
 
 /** Returns what the mapping sees as `headers`: application and message properties, with names in lower case. */

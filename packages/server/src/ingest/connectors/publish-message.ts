@@ -21,11 +21,11 @@ export interface MessageTarget {
 
 export async function publishMessage(
   { publish, tenantId, connectorId, source }: MessageTarget,
-  read: () => PreparedEvent,
+  read: () => Promise<PreparedEvent>,
 ): Promise<MessageOutcome> {
   let event: PreparedEvent
   try {
-    event = read()
+    event = await read()
   } catch (error) {
     // Reading is pure, so the same message would fail again with the same error.
     return { kind: 'invalid', why: (error as Error).message }

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Publish, PublishOutcome } from '../../events/publish.ts'
 import { badSignature, Failure } from '../../kernel/failure.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
+import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import type { Store } from '../../store/db.ts'
 import { compileMapping, type FullMapping, type Mapper } from '../mapping.ts'
 import type { WebhookLimits } from './limits.ts'
@@ -89,7 +90,7 @@ export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacS
     await limits.verified(webhook.tenant_id)
     const { headers } = arrived
     const body = await readBody(headers, arrived.raw, webhook.preset)
-    const event = mapperOf(webhook).map({ ...body, headers, now: time })
+    const event = await inSteps(mapperOf(webhook).map({ ...body, headers, now: time }), nextTurn)
     const [outcome] = await publish({
       tenantId: webhook.tenant_id,
       senderId: webhook.id,
