@@ -19,6 +19,7 @@ export interface PutAgentTools {
 export interface PutAgent {
   agent: Agent
   made: boolean
+  isChanged: boolean
 }
 
 function onlyFailure(error: unknown): Failure {
@@ -41,17 +42,17 @@ export async function putAgent(
     // Of two concurrent puts, one makes the agent and the other finds it, even if the first took the last room of the
     // quota.
     const refusal = await quotas.makeRoom(tx, tenantId, 'agents').catch(onlyFailure)
-    if (!refusal && (await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true }
+    if (!refusal && (await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true, isChanged: true }
     found = await lockAgentByExternalId(tx, tenantId, external_id)
     if (!found) throw refusal!
   }
   const fields = agentFields(wanted)
   const isSame = Object.entries(fields).every(([name, value]) => found[name as keyof AgentRow] === value)
-  if (isSame) return { agent: shownAgent(found), made: false }
+  if (isSame) return { agent: shownAgent(found), made: false, isChanged: false }
   const changed: AgentRow = { ...found, ...fields, updated_at: at }
   await saveAgent(tx, changed)
   announce(tx, 'agent', found.id)
   // The tokens of an agent see what its team sees.
   if (changed.team_id !== found.team_id) announce(tx, 'keys', tenantId)
-  return { agent: shownAgent(changed), made: false }
+  return { agent: shownAgent(changed), made: false, isChanged: true }
 }

@@ -6,16 +6,27 @@ import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import { lockAgent, saveAgent, shownAgent, storedSchedule, type AgentRow } from './sql.ts'
 
-async function change(db: Db, now: number, tenantId: string, id: string, changes: Partial<AgentRow>): Promise<Agent> {
+export interface UpdatedAgent {
+  agent: Agent
+  isChanged: boolean
+}
+
+async function change(
+  db: Db,
+  now: number,
+  tenantId: string,
+  id: string,
+  changes: Partial<AgentRow>,
+): Promise<UpdatedAgent> {
   const row = isId('agent', id) ? await lockAgent(db, tenantId, id) : undefined
   if (!row) throw notFound('agent', id)
   const fields = Object.entries(changes).filter(
     ([name, value]) => value !== undefined && row[name as keyof AgentRow] !== value,
   )
-  if (fields.length === 0) return shownAgent(row)
+  if (fields.length === 0) return { agent: shownAgent(row), isChanged: false }
   const changed: AgentRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
   await saveAgent(db, changed)
-  return shownAgent(changed)
+  return { agent: shownAgent(changed), isChanged: true }
 }
 
 export async function updateAgent(
@@ -25,17 +36,17 @@ export async function updateAgent(
   tenantId: string,
   id: string,
   wanted: Static<typeof AgentUpdate>,
-): Promise<Agent> {
+): Promise<UpdatedAgent> {
   // Only these fields: a body may carry anything else, which is ignored.
   const { name, description, delivery_mode, delivery_endpoint, retry_schedule_seconds: schedule } = wanted
   const retry_schedule = schedule === undefined ? undefined : storedSchedule(schedule)
   const given = Object.entries({ name, description, delivery_mode, delivery_endpoint, retry_schedule }).filter(
     ([, value]) => value !== undefined,
   )
-  const agent = await change(db, now, tenantId, id, Object.fromEntries(given))
+  const updated = await change(db, now, tenantId, id, Object.fromEntries(given))
   // The agent may be pushed to from now on, or at another endpoint.
-  announce(db, 'agent', id)
-  return agent
+  if (updated.isChanged) announce(db, 'agent', id)
+  return updated
 }
 
 /** An inactive agent receives nothing new, so this is also a change of routing. */
@@ -46,12 +57,12 @@ export async function setAgentStatus(
   tenantId: string,
   id: string,
   status: AgentRow['status'],
-): Promise<Agent> {
-  const agent = await change(db, now, tenantId, id, { status })
+): Promise<UpdatedAgent> {
+  const updated = await change(db, now, tenantId, id, { status })
   await recordRoutingChange(db, tenantId, 'agent', id, now)
   announce(db, 'keys', tenantId)
   announce(db, 'agent', id)
-  return agent
+  return updated
 }
 
 /**
@@ -65,10 +76,11 @@ export async function setAgentPaused(
   tenantId: string,
   id: string,
   paused: boolean,
-): Promise<void> {
-  await change(db, now, tenantId, id, { paused: paused ? 1 : 0 })
+): Promise<UpdatedAgent> {
+  const updated = await change(db, now, tenantId, id, { paused: paused ? 1 : 0 })
   await recordRoutingChange(db, tenantId, 'agent', id, now)
   // Pushes to the agent stop, or start again.
   announce(db, 'agent', id)
   db.afterCommit(() => wakeups.wake([id]))
+  return updated
 }

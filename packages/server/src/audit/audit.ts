@@ -9,10 +9,12 @@ import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
 import { detailsOf, fieldsOf } from './details.ts'
-import { AGING_ENTRIES, insertEntry, pageEntries, tenantOf, type AuditQuery } from './sql.ts'
+import { pageEntries } from './page-entries.ts'
+import { AGING_ENTRIES, insertEntry, tenantOf, type AuditQuery } from './sql.ts'
 
 export interface AuditedCall {
   operation: Operation
@@ -77,8 +79,8 @@ export function makeAudit(makeId: MakeId, now: () => number): Audit {
 const TOO_LONG = JSON.stringify({ left_out: ['details'] })
 
 /** Returns a page of the log as JSON. The details are inserted as the text that is stored: a page may have megabytes. */
-export async function listAudit(db: Db, tenantId: string, query: AuditQuery): Promise<string> {
-  const { rows, total } = await pageEntries(db, tenantId, query)
+export async function listAudit(db: Db, tenantId: string, query: AuditQuery, pause: Pause): Promise<string> {
+  const { rows, total } = await pageEntries(db, tenantId, query, pause)
   const entries = rows.map(({ id, at, actor, action, resource, request_id, details }) => {
     const entry = JSON.stringify({ id, at: iso(at), actor, action, resource, request_id })
     return `${entry.slice(0, -1)},"details":${details ?? TOO_LONG}}`

@@ -44,30 +44,77 @@ export interface AuditQuery {
 /** An entry as it is read. `details` is null if it is longer than LONGEST_READ. */
 export type ReadRow = Omit<AuditRow, 'tenant_id' | 'details'> & { details: string | null }
 
-/** Returns a page of the entries of a tenant, newest first, and how many there are. Long details are not read. */
-export async function pageEntries(
-  db: Db,
-  tenantId: string,
-  { actor, action, since, until, offset = 0, limit = 50 }: AuditQuery,
-): Promise<{ rows: ReadRow[]; total: number }> {
+/** Which entries a query is about: those that an index leads to, and a second filter that only looks at each. */
+export interface Walk {
+  where: string
+  values: readonly Value[]
+  /** The action, if the index is the one by actor. */
+  action: string | null
+}
+
+/** The place of an entry in the log. */
+export type Place = Pick<AuditRow, 'at' | 'id'>
+
+export function walkOf(tenantId: string, { actor, action, since, until }: AuditQuery): Walk {
   const conditions: [string, Value | undefined][] = [
     ['tenant_id = ?', tenantId],
     ['actor = ?', actor],
-    ['action = ?', action],
+    ['action = ?', actor === undefined ? action : undefined],
     ['at >= ?', since === undefined ? undefined : Date.parse(since)],
     ['at <= ?', until === undefined ? undefined : Date.parse(until)],
   ]
   const given = conditions.filter((pair): pair is [string, Value] => pair[1] !== undefined)
-  const where = given.map(([condition]) => condition).join(' and ')
-  const values = given.map(([, value]) => value)
-  const rows = await db.rows<ReadRow>(
+  return {
+    where: given.map(([condition]) => condition).join(' and '),
+    values: given.map(([, value]) => value),
+    action: actor === undefined ? null : (action ?? null),
+  }
+}
+
+const before = ({ where, values }: Walk, last: Place | null): { from: string; values: readonly Value[] } => ({
+  from: `from audit_entries where ${where}${last === null ? '' : ' and (at, id) < (?, ?)'}`,
+  values: last === null ? values : [...values, last.at, last.id],
+})
+
+/** Returns how many of the next `most` entries that follow `last` there are, and how many of these have the action. */
+export async function countEntries(
+  db: Db,
+  walk: Walk,
+  last: Place | null,
+  most: number,
+): Promise<{ read: number; found: number }> {
+  const { from, values } = before(walk, last)
+  const isFound = walk.action === null ? '' : ', sum(case when action = ? then 1 else 0 end) as found'
+  const counted = await one<{ n: number; found?: number | null }>(
+    db,
+    `select count(*) as n${isFound} from (select action ${from} order by at desc, id desc limit ?) as entries`,
+    [...(walk.action === null ? [] : [walk.action]), ...values, most],
+  )
+  const read = counted?.n ?? 0
+  return { read, found: walk.action === null ? read : (counted?.found ?? 0) }
+}
+
+/** Returns the place of the entry that is the `nth` after `last`. */
+export const placeAfter = (db: Db, walk: Walk, last: Place | null, nth: number): Promise<Place | undefined> => {
+  const { from, values } = before(walk, last)
+  return one<Place>(db, `select at, id ${from} order by at desc, id desc limit 1 offset ?`, [...values, nth - 1])
+}
+
+/** Returns up to `most` of the next entries that follow `last`, newest first, without the first `skipped`. */
+export const readEntries = (
+  db: Db,
+  walk: Walk,
+  last: Place | null,
+  skipped: number,
+  most: number,
+): Promise<ReadRow[]> => {
+  const { from, values } = before(walk, last)
+  return db.rows<ReadRow>(
     `select at, id, actor, action, resource, request_id,
             case when octet_length(details) <= ${LONGEST_READ} then details end as details
-     from audit_entries where ${where} order by at desc, id desc limit ? offset ?`,
-    [...values, limit, offset],
+     ${from}${walk.action === null ? '' : ' and action = ?'} order by at desc, id desc limit ? offset ?`,
+    [...values, ...(walk.action === null ? [] : [walk.action]), most, skipped],
   )
-  const count = await one<{ n: number }>(db, `select count(*) as n from audit_entries where ${where}`, values)
-  return { rows, total: count?.n ?? 0 }
 }
 
 /** How a purge finds old entries. */

@@ -32,36 +32,37 @@ export function agentOperations(tools: AgentOperationTools): Binding[] {
     }),
 
     write(operations.putAgent, async ({ principal, params, body }, tx) => {
-      const { agent, made } = await putAgent(tx, tools, principal.tenantId, params.external_id, body)
-      return made ? created(agent) : ok(agent)
+      const { agent, made, isChanged } = await putAgent(tx, tools, principal.tenantId, params.external_id, body)
+      return made ? created(agent) : { ...ok(agent), unchanged: !isChanged }
     }),
 
     read(operations.getAgent, async ({ principal, params }, db) =>
       ok(await requireAgent(db, principal.tenantId, params.id)),
     ),
 
-    write(operations.updateAgent, async ({ principal, params, body }, tx) =>
-      ok(await updateAgent(tx, announce, now(), principal.tenantId, params.id, body)),
-    ),
+    write(operations.updateAgent, async ({ principal, params, body }, tx) => {
+      const { agent, isChanged } = await updateAgent(tx, announce, now(), principal.tenantId, params.id, body)
+      return { ...ok(agent), unchanged: !isChanged }
+    }),
 
     write(operations.deactivateAgent, async ({ principal, params }, tx) => {
-      await setAgentStatus(tx, announce, now(), principal.tenantId, params.id, 'inactive')
-      return ok({ status: 'inactive' })
+      const { isChanged } = await setAgentStatus(tx, announce, now(), principal.tenantId, params.id, 'inactive')
+      return { ...ok({ status: 'inactive' }), unchanged: !isChanged }
     }),
 
     write(operations.activateAgent, async ({ principal, params }, tx) => {
-      await setAgentStatus(tx, announce, now(), principal.tenantId, params.id, 'active')
-      return ok({ status: 'active' })
+      const { isChanged } = await setAgentStatus(tx, announce, now(), principal.tenantId, params.id, 'active')
+      return { ...ok({ status: 'active' }), unchanged: !isChanged }
     }),
 
     write(operations.pauseAgent, async ({ principal, params }, tx) => {
-      await setAgentPaused(tx, tools, now(), principal.tenantId, params.id, true)
-      return ok({ paused: true })
+      const { isChanged } = await setAgentPaused(tx, tools, now(), principal.tenantId, params.id, true)
+      return { ...ok({ paused: true }), unchanged: !isChanged }
     }),
 
     write(operations.resumeAgent, async ({ principal, params }, tx) => {
-      await setAgentPaused(tx, tools, now(), principal.tenantId, params.id, false)
-      return ok({ paused: false })
+      const { isChanged } = await setAgentPaused(tx, tools, now(), principal.tenantId, params.id, false)
+      return { ...ok({ paused: false }), unchanged: !isChanged }
     }),
 
     read(operations.listKeys, async ({ principal, params, options }, db) =>
