@@ -2,7 +2,15 @@
 // the event loop for 50 to 200 ms. The text is scanned once, and parsed by JSON.parse in stretches between commas; a
 // value that is larger than a stretch is put together from its parts.
 import { isUtf8 } from 'node:buffer'
-import { escapesSurrogates, MAX_DEPTH, type ParsedJson, parseJson, wellFormed, withExactNumbers } from './json.ts'
+import {
+  escapesSurrogates,
+  MAX_DEPTH,
+  type ParsedJson,
+  parseJson,
+  wellFormed,
+  withExactNumbers,
+  withRawNumbers,
+} from './json.ts'
 import {
   Broken,
   CLOSE_ARRAY,
@@ -225,4 +233,14 @@ async function parseLong(bytes: Buffer, options: ParseOptions, pause: Pause): Pr
     if (error instanceof Broken) return { ok: false, problem: error.message }
     throw error
   }
+}
+
+/** What may stand around an event in a response of the service. */
+const AROUND = 8
+
+/** Does what `parseToPassOn` does, in steps, for a response of the service itself. */
+export async function passOnInSteps(text: string): Promise<unknown> {
+  const parsed = await parseBody(Buffer.from(text), { extraDepth: AROUND, exactNumbers: true })
+  if (!parsed.ok) throw new Error(`a response is not ${parsed.problem}`)
+  return withRawNumbers(text, parsed.value)
 }

@@ -1,6 +1,8 @@
 // The tools, resources and prompts of one caller, as an MCP server. A server is made for each request (or for a
 // connection over standard input), so no session state stays on a node.
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server'
+import { textSteps } from '../kernel/json-write.ts'
+import { inSteps, nextTurn } from '../kernel/step-turns.ts'
 import { registerPrompts } from './prompts.ts'
 import { isRefusal } from './refusal.ts'
 import { registerResources } from './resources.ts'
@@ -61,7 +63,8 @@ function known({ input }: Tool, given: Record<string, unknown>): Record<string, 
 async function run(tool: Tool, input: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
   try {
     const result = await tool.run(known(tool, input) as never, caller)
-    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result }
+    const text = await inSteps(textSteps(result), nextTurn)
+    return { content: [{ type: 'text', text }], structuredContent: result }
   } catch (error) {
     return refusalResult(error)
   }

@@ -13,7 +13,7 @@ import { abortSignalOf } from '../http/gone-signal.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { unauthenticated } from '../kernel/failure.ts'
-import { parseToPassOn } from '../kernel/json.ts'
+import { passOnInSteps } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
@@ -50,7 +50,7 @@ interface Extra extends Record<string, unknown> {
 const callerOf = (operations: Operations, { principal, options }: Extra): Caller => ({
   id: principal.id,
   call: async (operation, input) =>
-    resultOf<typeof operation>(await operations.perform(principal, operation, input, options), parseToPassOn),
+    resultOf<typeof operation>(await operations.perform(principal, operation, input, options), passOnInSteps),
 })
 
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/

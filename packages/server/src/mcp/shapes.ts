@@ -1,5 +1,7 @@
 // The small shapes that tools return: titles and snippets with ids, the rest on demand.
-import { Type, type Delivery, type Memory, type Schema } from '@sensorium/contract'
+import { Type, type Delivery, type Memory, type Schema, type Static } from '@sensorium/contract'
+import { jsonPieces } from '../kernel/json-write.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { snippet } from './tool.ts'
 
 const SNIPPET = 300
@@ -44,20 +46,35 @@ export const DeliverySummary = Type.Object({
   data_is_cut: optional(
     Type.Boolean({
       description:
-        'Only the beginning of the data is shown. To read the rest, call give_back, then check_mailbox with more data_characters.',
+        'Only the beginning of the data is shown. To read the rest, call give_back, then check_mailbox with a lower limit and more data_characters.',
     }),
   ),
   related_memories: optional(Type.Array(Type.Unknown())),
 })
 
-export function deliverySummary({ id, event_id, attempt_count, payload }: Delivery, dataCharacters = USUAL_DATA) {
+/** Returns the JSON of a value up to the piece in which it becomes longer than `most`, written in steps. */
+async function writtenUpTo(value: unknown, most: number): Promise<string> {
+  let written = ''
+  for (const piece of jsonPieces(value)) {
+    if (written !== '') await nextTurn()
+    written += piece
+    if (written.length > most) break
+  }
+  return written
+}
+
+/** Returns the summary, and how many characters of data it shows. */
+export async function deliverySummary(
+  { id, event_id, attempt_count, payload }: Delivery,
+  dataCharacters: number,
+): Promise<{ summary: Static<typeof DeliverySummary>; shown: number }> {
   const { type, source, data, enrichment, ...attributes } = payload as Record<string, unknown>
   const named = (name: string, attribute: string): Record<string, string> =>
     typeof attributes[attribute] === 'string' ? { [name]: attributes[attribute] } : {}
-  const written = data === undefined ? '' : JSON.stringify(data)
+  const written = data === undefined ? '' : await writtenUpTo(data, dataCharacters)
   const isLong = written.length > dataCharacters
   const memories = (enrichment as { memories?: unknown[] } | undefined)?.memories
-  return {
+  const summary = {
     delivery_id: id,
     event_id,
     type: String(type),
@@ -72,4 +89,5 @@ export function deliverySummary({ id, event_id, attempt_count, payload }: Delive
     ...(isLong ? { data_is_cut: true } : {}),
     ...(memories && memories.length > 0 ? { related_memories: memories } : {}),
   }
+  return { summary, shown: Math.min(written.length, dataCharacters) }
 }

@@ -70,5 +70,5 @@ export async function resultOf<O>(
   if (json !== undefined) return json as ResultOf<O>
   let whole = text ?? ''
   for await (const piece of pieces ?? []) whole += typeof piece === 'string' ? piece : Buffer.from(piece).toString()
-  return (whole === '' ? null : parse(whole)) as ResultOf<O>
+  return (whole === '' ? null : await parse(whole)) as ResultOf<O>
 }

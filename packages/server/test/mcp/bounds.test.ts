@@ -169,4 +169,33 @@ onBothEngines((engine) => {
     assert.deepEqual(whole.result.memory.metadata, {})
     await client.close()
   })
+
+  test('[MCP-3] the events of one result share a bound on their data, and those that were cut say so', async () => {
+    const { id, token } = await tenant.agent()
+    const interest = { event_type: 'mega.*', priority: 0, enrichment_depth: 'none' }
+    await service.call(`POST /v1/agents/${id}/interests`, { token, body: interest })
+    const data = 'x'.repeat(500_000)
+    for (let i = 0; i < 4; i++) {
+      const body = { specversion: '1.0', type: 'mega.x', source: '/x', id: `mega-${engine.name}-${i}`, data }
+      assert.equal((await service.call('POST /v1/events', { token, body })).status, 202)
+    }
+    const client = await connectMcp(service.url, token)
+    const { result } = await useTool<{ deliveries: { data: string; data_is_cut?: boolean }[] }>(
+      client,
+      'check_mailbox',
+      { limit: 20, data_characters: 1_048_576 },
+    )
+    const room = 1_048_576 - 2 * 500_002
+    assert.deepEqual(
+      result.deliveries.map(({ data, data_is_cut = false }) => [data.length, data_is_cut]),
+      // What is cut is the beginning of the JSON, and an ellipsis.
+      [
+        [500_000, false],
+        [500_000, false],
+        [room + 1, true],
+        [101, true],
+      ],
+    )
+    await client.close()
+  })
 })

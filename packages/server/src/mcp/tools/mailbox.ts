@@ -1,11 +1,13 @@
 // The mailbox: receive events, and acknowledge them or give them back.
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { operations, Type } from '@sensorium/contract'
+import { operations, Type, type Static } from '@sensorium/contract'
+import { nextTurn } from '../../kernel/step-turns.ts'
 import { DeliverySummary, deliverySummary, USUAL_DATA } from '../shapes.ts'
 import { tool } from '../tool.ts'
 
-/** The default limit on the size of an event, as text. */
+/** The default limit on the size of an event, as text. All events of one result share it: a model reads no more. */
 const MOST_DATA = 1_048_576
+/** What is shown of each event, whatever the events before it have used up. */
+const LEAST_DATA = 100
 
 const ids = Type.Array(Type.String(), {
   minItems: 1,
@@ -24,21 +26,28 @@ export const mailboxTools = [
       wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0 })),
       data_characters: Type.Optional(
         Type.Integer({
-          minimum: 100,
+          minimum: LEAST_DATA,
           maximum: MOST_DATA,
           default: USUAL_DATA,
-          description: 'How many characters of the data of each event to show; set it higher if data_is_cut',
+          description:
+            'How many characters of the data of each event to show; set it higher if data_is_cut. All events of one call show at most 1048576 together.',
         }),
       ),
     }),
     output: Type.Object({ deliveries: Type.Array(DeliverySummary), count: Type.Integer() }),
     effect: 'adds',
-    async run({ limit = 5, wait_seconds = 0, data_characters }, { call }) {
+    async run({ limit = 5, wait_seconds = 0, data_characters = USUAL_DATA }, { call }) {
       const found = await call(operations.pollDeliveries, { query: { limit, wait: wait_seconds } })
-      const deliveries: ReturnType<typeof deliverySummary>[] = []
+      const deliveries: Static<typeof DeliverySummary>[] = []
+      let room = MOST_DATA
       for (const delivery of found.deliveries) {
-        deliveries.push(deliverySummary(delivery, data_characters))
-        await nextTurn() // each may be a megabyte
+        const { summary, shown } = await deliverySummary(
+          delivery,
+          Math.min(data_characters, Math.max(room, LEAST_DATA)),
+        )
+        deliveries.push(summary)
+        room -= shown
+        await nextTurn()
       }
       return { deliveries, count: found.count }
     },
