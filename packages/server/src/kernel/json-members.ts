@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer'
 import { toText, wellFormed } from './json.ts'
 import { nextTurn, type Pause } from './step-turns.ts'
 import {
+  atStart,
   Broken,
   CLOSE_OBJECT,
   COMMA,
@@ -16,7 +17,6 @@ import {
   skipName,
   skipSpace,
   skipValue,
-  STRETCH,
 } from './json-scan.ts'
 
 /** A JSON object that is kept, stored and sent as it came. */
@@ -101,7 +101,8 @@ function* walkMembers(
   skipSpace(bytes, cursor)
   if (bytes[cursor.at] === CLOSE_OBJECT) return void cursor.at++
   for (;;) {
-    const name = skipName(bytes, cursor)
+    let name = skipName(bytes, cursor)
+    for (; !name; name = skipName(bytes, cursor)) yield
     const valueAt = cursor.at
     yield* skipValue(bytes, cursor, depth + 1)
     each(name, [valueAt, cursor.at])
@@ -113,7 +114,7 @@ function* walkMembers(
 }
 
 function* findMembers(bytes: Buffer, names: ReadonlySet<string>, depth: number): Generator<void, Found> {
-  const cursor = { at: 0, pauseAt: STRETCH }
+  const cursor = atStart()
   const found = new Map<string, Span>()
   const unknown = new Map<string, Span>()
   skipSpace(bytes, cursor)
@@ -198,7 +199,7 @@ export function memberTexts(
 /** Returns the text of a JSON object that is known to be valid without the members of these names, read in steps. */
 export function* withoutMembers(json: string, names: readonly string[]): Generator<void, string> {
   const bytes = Buffer.from(json)
-  const cursor = { at: 0, pauseAt: STRETCH }
+  const cursor = atStart()
   const kept: string[] = []
   skipSpace(bytes, cursor)
   yield* walkMembers(bytes, cursor, 0, (at, [, end]) => {

@@ -12,6 +12,7 @@ import {
   withRawNumbers,
 } from './json.ts'
 import {
+  atStart,
   Broken,
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -84,7 +85,7 @@ class Steps {
   *run(): Generator<void, unknown> {
     const bytes = this.#bytes
     const open = this.#open
-    const cursor: Cursor = { at: 0, pauseAt: STRETCH }
+    const cursor: Cursor = { ...atStart(), pauseAt: STRETCH }
     skipSpace(bytes, cursor)
     /** Whether the cursor is past the value already. */
     let isPassed = false
@@ -93,6 +94,7 @@ class Steps {
         isPassed = yield* this.#member(cursor)
         continue
       }
+      while (cursor.stringAt >= 0 && !skipScalar(bytes, cursor)) yield
       const top = open.at(-1)
       if (!top) return this.#end(cursor, readText(bytes.toString('utf8', 0, cursor.at), this.#options))
       skipSpace(bytes, cursor)
@@ -115,7 +117,7 @@ class Steps {
     }
   }
 
-  /** Enters an object or array and returns true, or skips a scalar or an empty container and returns false. */
+  /** Enters an object or array and returns true; or skips a scalar, of a string its beginning, and returns false. */
   #goInto(cursor: Cursor): boolean {
     const bytes = this.#bytes
     const c = bytes[cursor.at]
@@ -141,7 +143,9 @@ class Steps {
     const top = this.#open.at(-1)!
     skipSpace(bytes, cursor)
     if (!top.isObject) return false
-    top.name = skipName(bytes, cursor)
+    let name = skipName(bytes, cursor)
+    for (; !name; name = skipName(bytes, cursor)) yield
+    top.name = name
     const { leaveOut } = this.#options
     if (leaveOut === undefined || this.#open.length > 1) return false
     const first = bytes[cursor.at]

@@ -81,8 +81,13 @@ test('[RCL-1] depth, broken UTF-8 and other kinds of JSON', async () => {
 })
 
 test('[RCL-1] other work gets turns while a large object is read, whatever it is made of', async () => {
-  for (const part of ['[],', '{},', '"abc",', '1,', '{"a":1},']) {
-    const metadata = `{"list":[${part.repeat(Math.ceil(4_000_000 / part.length))}0]}`
+  const many = (part: string): string => part.repeat(Math.ceil(4_000_000 / part.length))
+  const lists = ['[],', '{},', '"abc",', '1,', '{"a":1},'].map((part) => [part, `{"list":[${many(part)}0]}`])
+  const texts = ['x', '\\"', '\\n'].flatMap((part) => [
+    [part, `{"text":"${many(part)}"}`],
+    [`${part} in a name`, `{"${many(part)}":1}`],
+  ])
+  for (const [part, metadata] of [...lists, ...texts]) {
     let turns = 0
     let over = false
     const others = (async () => {

@@ -31,6 +31,37 @@ test('[SAFE-17] what JSON.parse accepts is read to the same value, wherever the 
   )
 })
 
+test('[SAFE-17] long names and texts are read in steps, wherever their escapes are cut', async () => {
+  const character = fc.constantFrom('x', 'é', '😀', '\\"', '\\\\', '\\n', '\\u00e9', 'plain text '.repeat(10))
+  const text = fc.tuple(fc.array(character, { minLength: 1, maxLength: 30 }), fc.integer({ min: 1, max: 60_000 }))
+  await fc.assert(
+    fc.asyncProperty(
+      text,
+      fc.constantFrom('', '\n', '\\x', '\\u12', '"'),
+      fc.nat(60_000),
+      async ([parts, length], bad, at) => {
+        const once = parts.join('')
+        const long = once.repeat(Math.ceil(length / once.length))
+        for (const string of [long, parts.map((part) => part.repeat(3_000)).join('')]) {
+          const broken = string.slice(0, at) + bad + string.slice(at)
+          for (const json of [`{"data":"${broken}"}`, `{"${broken}":[${PADDING}]}`, `["${broken}",1]`]) {
+            let expected: unknown = null
+            try {
+              expected = JSON.parse(json)
+            } catch {
+              // refused
+            }
+            const parsed = await parseBody(Buffer.from(json))
+            if (expected === null) assert.equal(parsed.ok, false)
+            else assert.deepEqual(parsed.ok && parsed.value, expected)
+          }
+        }
+      },
+    ),
+    { numRuns: 30 },
+  )
+})
+
 test('[SAFE-17] what JSON.parse refuses is refused: every text with a character taken away or exchanged', async () => {
   const whole = '{"a":"\\u00e9","n":-12.5e+3,"m":{"x":[true,null,{}],"y":"é"},"o":[[],0.1]}'
   const accepts = (text: string): boolean => {
