@@ -18,11 +18,11 @@ const MEASURED_OVER_MS = 500
 const MAX_TYPICAL = 10_000
 
 /**
- * The work of publishing, in units of one delivery row, some eight microseconds. An event counts as four rows, a
- * kilobyte as one, and 800 filter steps as one.
+ * The work of publishing, in units of one delivery row, some eight microseconds. An event counts as four rows, the
+ * chain above a cause as two, a kilobyte as one, and 800 filter steps as one.
  */
-export const workOf = (events: number, deliveries: number, bytes: number, steps: number): number =>
-  4 * events + deliveries + bytes / 1_000 + steps / 800
+export const workOf = (events: number, deliveries: number, bytes: number, steps: number, causes = 0): number =>
+  4 * events + deliveries + bytes / 1_000 + steps / 800 + 2 * causes
 
 export interface Place {
   /** Replaces the estimate once the work is known. */

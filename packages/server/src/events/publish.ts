@@ -22,6 +22,7 @@ import type { Handover, NewDelivery, PendingHandover } from '../delivery/handove
 import type { Wakeups } from '../delivery/wake.ts'
 import { StoreUnavailable, type Store } from '../store/db.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
+import { hasManyCauses, NONE_KNOWN, readAhead } from './causation.ts'
 import { clientGone, makeRouteEvents, type RouteEvents } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 import { makeWriteGroup, RoutingMoved, type RoutedSubmission } from './write-group.ts'
@@ -100,6 +101,8 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
   }
 
   async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
+    // Most groups ask for their transaction in this turn, and so join the next commit.
+    const ahead = hasManyCauses(group) ? await readAhead(store, group) : NONE_KNOWN
     for (let tries = 1; ; tries++) {
       let pending: PendingHandover | null = null
       const handOver: Handover['take'] = (...made) => {
@@ -108,7 +111,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
       }
       try {
         const { outcomes, recipients, added } = await store.tx(
-          (tx) => writeGroup(tx, group, tries < REROUTES, handOver),
+          (tx) => writeGroup(tx, group, tries < REROUTES, handOver, ahead),
           { tenantIds: group.map(({ submission }) => submission.tenantId) },
         )
         ;(pending as PendingHandover | null)?.settle(true)
@@ -171,9 +174,9 @@ export function makePublish(tools: PublishTools): Publish {
       const found = route(submission)
       const routed = found instanceof Promise ? await found : found
       const deliveries = routed.events.reduce((sum, { matches }) => sum + matches.length, 0)
-      const work = workOf(events.length, deliveries, bytes, routed.steps)
-      place.revise(work)
-      return await batches.add({ submission, routed, work: workOf(events.length, deliveries, bytes, 0), since })
+      const causes = events.reduce((sum, { causationId }) => sum + (causationId === null ? 0 : 1), 0)
+      place.revise(workOf(events.length, deliveries, bytes, routed.steps, causes))
+      return await batches.add({ submission, routed, work: workOf(events.length, deliveries, bytes, 0, causes), since })
     } finally {
       place.leave()
     }

@@ -53,24 +53,18 @@ export const insertEvents = (db: Db, rows: readonly NewEventRow[]) =>
     ]),
   )
 
-export interface Chain {
-  start: string
-  /** The number of events in the chain, `start` included, up to one more than `most`. */
-  length: number
-  /** The cause that the last of them names, if any. It is not stored, unless the count was cut off. */
-  beyond: string | null
-}
-
-/** Reads the stored chains of causation that begin with these events of a tenant. Locks nothing. */
-export const readChains = (db: Db, tenantId: string, ids: string[], most: number) =>
-  db.rows<Chain>(
-    `with recursive chain (start, cause, length) as (
-       select id, causation_id, 1 from events where tenant_id = ? and ${db.dialect.inList('id')}
-       union all
-       select c.start, e.causation_id, c.length + 1 from chain c join events e on e.tenant_id = ? and e.id = c.cause
-        where c.length <= ?)
-     select c.start, c.length, c.cause as beyond from chain c
-      where c.length = (select max(l.length) from chain l where l.start = c.start)`,
+/**
+ * Reads these events of a tenant and their stored ancestors, up to `most` above each: of every event the cause that it
+ * names. An ancestor of several is returned once for each distance that it is found at. Locks nothing.
+ */
+export const readChains = (db: Reads, tenantId: string, ids: string[], most: number) =>
+  db.rows<{ id: string; cause: string | null }>(
+    `with recursive chain (id, cause, distance) as (
+       select id, causation_id, 0 from events where tenant_id = ? and ${db.dialect.inList('id')}
+       union
+       select e.id, e.causation_id, c.distance + 1 from chain c join events e on e.tenant_id = ? and e.id = c.cause
+        where c.distance < ?)
+     select id, cause from chain`,
     [tenantId, db.dialect.list(ids), tenantId, most],
   )
 

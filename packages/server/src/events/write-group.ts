@@ -9,7 +9,7 @@ import type { Router, Tables } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES, type Metric } from '../tenants/usage.ts'
-import { tooDeep, tooDeepAmong } from './causation.ts'
+import { tooDeep, tooDeepAmong, type Causes } from './causation.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { addressedAs, TEST_EVENT, textOfMatch } from './matched.ts'
 import { routeInSlices, type Routed } from './route-events.ts'
@@ -41,13 +41,14 @@ export interface WrittenGroup {
 
 /**
  * `callerCanReroute`: throws `RoutingMoved` rather than route expensive events again inside the transaction. `handOver`
- * finds the polls that wait for the deliveries.
+ * finds the polls that wait for the deliveries. `ahead` is what was read of the chains of causation before.
  */
 export type WriteGroup = (
   tx: Db,
   group: readonly RoutedSubmission[],
   callerCanReroute: boolean,
   handOver: Handover['take'],
+  ahead: Causes,
 ) => Promise<WrittenGroup>
 
 export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): WriteGroup {
@@ -59,12 +60,12 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     return lastPlace
   }
 
-  const write: WriteGroup = async (tx, group, callerCanReroute, handOver) => {
+  const write: WriteGroup = async (tx, group, callerCanReroute, handOver, ahead) => {
     const now = clock.now()
     const submissions = group.map(({ submission }) => submission)
     const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
     lockRoutingShared(tx, tenantIds)
-    const deep = await tooDeepAmong(tx, group)
+    const deep = await tooDeepAmong(tx, group, ahead)
     // Both go out together, the insert first: it may wait for another publish of the same id, and a change of routing
     // that was answered meanwhile holds for these events too.
     const [inserted, tables] = await Promise.all([

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { NOBODY } from '../../src/events/addressee.ts'
+import { NONE_KNOWN } from '../../src/events/causation.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { readEvent } from '../../src/http/cloud-events.ts'
 import type { Handover } from '../../src/delivery/handover.ts'
@@ -121,7 +122,7 @@ onBothEngines((engine) => {
     const write = makeWriteGroup(router, idMaker(service.clock.now), service.clock)
     const nobodyWaits: Handover['take'] = (deliveries) => ({ leased: [], ready: deliveries, settle: () => {} })
     await assert.rejects(
-      service.store.tx((tx) => write(tx, [{ submission, routed }], true, nobodyWaits)),
+      service.store.tx((tx) => write(tx, [{ submission, routed }], true, nobodyWaits, NONE_KNOWN)),
       RoutingMoved,
     )
   })
