@@ -3,6 +3,8 @@ import type { Receipt } from '@sensorium/contract'
 import { holds, type Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
+import { PAGE, pagesOf } from '../kernel/pages.ts'
+import type { JsonBody } from '../delivery/long-payloads.ts'
 import { PUBLIC_STATE, standingOf, type DeliveryState } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 import { shownMatched } from './matched.ts'
@@ -37,8 +39,41 @@ const shown = (row: ReceiptRow, now: number): Receipt => ({
 })
 
 /**
- * Returns the receipts as JSON text, for the publisher and for admins; for any other caller the event does not exist.
- * Lapses must be written before (`writeLapsed`), so that a receipt that says dead-lettered stays true.
+ * A page of the deliveries of an event, by recipient, after a recipient. Each half has the limit too: otherwise
+ * PostgreSQL sorts all that is left for every page. Locks nothing.
+ */
+export function pageReceipts(db: Db, tenantId: string, eventId: string, after: string, limit: number) {
+  const values = [tenantId, eventId, after, limit]
+  const half = (columns: string, table: string): string =>
+    `select id, recipient_id, matched, attempts, first_attempt_at, created_at, ${columns}
+       from (select * from ${table} where tenant_id = ? and event_id = ? and recipient_id > ? order by recipient_id limit ?) as page`
+  return db.rows<ReceiptRow>(
+    `${half('state, due_at, wake_at, null as acknowledged_at, dead_lettered_at, dlq_reason', 'deliveries')}
+     union all
+     ${half("'acknowledged', null, null, acknowledged_at, null, null", 'acknowledged_deliveries')}
+     order by recipient_id limit ?`,
+    [...values, ...values, limit],
+  )
+}
+
+/** Returns a function that replaces the channels that the caller may not see. It asks once for each channel. */
+function hideChannels(maySeeChannel: (channelId: string) => Promise<boolean>) {
+  const seen = new Map<string, boolean>()
+  return async (receipts: readonly Receipt[]): Promise<void> => {
+    for (const { matched } of receipts) {
+      for (const [i, { channel_id: channelId }] of matched.entries()) {
+        if (channelId === undefined) continue
+        if (!seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
+        if (!seen.get(channelId)) matched[i] = { kind: 'feed', id: null }
+      }
+    }
+  }
+}
+
+/**
+ * Returns the receipts, for the publisher and for admins; for any other caller the event does not exist. Those of many
+ * recipients are read a page at a time, as the response is taken. Lapses must be written before (`writeLapsed`), so
+ * that a receipt that says dead-lettered stays true.
  */
 export async function readReceipts(
   db: Db,
@@ -46,26 +81,27 @@ export async function readReceipts(
   eventId: string,
   now: number,
   maySeeChannel: (channelId: string) => Promise<boolean>,
-): Promise<string> {
+): Promise<JsonBody> {
   const event = eventId.includes('\0') ? undefined : await findEvent(db, caller.tenantId, eventId)
   if (!event || !(holds(caller, 'admin') || event.sender_id === caller.id)) throw notFound('event', eventId)
-  const rows = await db.rows<ReceiptRow>(
-    `select id, recipient_id, state, matched, attempts, due_at, wake_at, first_attempt_at, created_at, null as acknowledged_at, dead_lettered_at, dlq_reason
-       from deliveries where tenant_id = ? and event_id = ?
-     union all
-     select id, recipient_id, 'acknowledged', matched, attempts, null, null, first_attempt_at, created_at, acknowledged_at, null, null
-       from acknowledged_deliveries where tenant_id = ? and event_id = ?
-      order by recipient_id`,
-    [caller.tenantId, eventId, caller.tenantId, eventId],
-  )
-  const receipts = rows.map((row) => shown(row, now))
-  const seen = new Map<string, boolean>()
-  for (const { matched } of receipts) {
-    for (const [i, { channel_id: channelId }] of matched.entries()) {
-      if (channelId === undefined) continue
-      if (!seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
-      if (!seen.get(channelId)) matched[i] = { kind: 'feed', id: null }
-    }
+  const hide = hideChannels(maySeeChannel)
+  async function textOf(rows: readonly ReceiptRow[]): Promise<string> {
+    const receipts = rows.map((row) => shown(row, now))
+    await hide(receipts)
+    return receipts.map((receipt) => JSON.stringify(receipt)).join(',')
   }
-  return `{"event":${event.envelope ?? 'null'},"deliveries":${JSON.stringify(receipts)}}`
+  const pages = pagesOf<ReceiptRow>((last, most) =>
+    pageReceipts(db, caller.tenantId, eventId, last?.recipient_id ?? '', most),
+  )
+  const first = await pages.next()
+  const rows = first.done ? [] : first.value
+  const open = `{"event":${event.envelope ?? 'null'},"deliveries":[${await textOf(rows)}`
+  if (rows.length < PAGE) return { text: `${open}]}` }
+
+  async function* pieces(): AsyncGenerator<string> {
+    yield open
+    for await (const page of pages) yield `,${await textOf(page)}`
+    yield ']}'
+  }
+  return { pieces: pieces() }
 }

@@ -130,8 +130,8 @@ export function eventOperations({
     read(operations.getEvent, async ({ principal, params }, db) => {
       const at = now()
       await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
-      const text = await readReceipts(db, principal, params.id, at, (channelId) => maySeeChannel(principal, channelId))
-      return { status: 200, text }
+      const maySee = (channelId: string): Promise<boolean> => maySeeChannel(principal, channelId)
+      return { status: 200, ...(await readReceipts(db, principal, params.id, at, maySee)) }
     }),
 
     read(operations.explainEvent, async ({ principal, body }, db) => {

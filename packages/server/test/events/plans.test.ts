@@ -32,6 +32,7 @@ import {
   readChains,
   storedAmong,
 } from '../../src/events/sql.ts'
+import { pageReceipts } from '../../src/events/receipts.ts'
 import { readEarlierEvents } from '../../src/enrichment/sql.ts'
 import type { Viewer } from '../../src/memory/see.ts'
 import { dueAmong, pagePushed } from '../../src/outbound/sql.ts'
@@ -160,6 +161,7 @@ onBothEngines((engine) => {
       'search of events': (db) => pageEvents(db, 'ten_a', { received_at: 9e15, place: 0, id: '' }, 5, 100),
       'events of a live stream': (db) => newestSince(db, 'ten_a', 5, 100),
       'backlog of a live stream': (db) => pageBacklog(db, 'ten_a', 'd2', 100, 5).catch(() => {}),
+      'receipts of an event': (db) => pageReceipts(db, 'ten_a', 'e2', 'agt_1', 100),
       'recipients of events': (db) => countDeliveries(db, 'ten_a', ['e2'], 100),
       'queue health': (db) => queueHealth(db, box, 5),
       'recent events': (db) => recentEvents(db, box, 5),
@@ -259,6 +261,16 @@ onBothEngines((engine) => {
       })
 
     test('[ENR-3] so they are with statistics', earlierBySubject)
+
+    test('[REC-9] a page of receipts does not read those of the pages after it', async () => {
+      const { sql, values } = (await statementsOf(service.store, paths['receipts of an event']!))[0]!
+      const plan = await planOf(sql, values)
+      const limited =
+        engine.name === 'sqlite'
+          ? /(CO-ROUTINE|MATERIALIZE) page\n\s*SEARCH \w+ USING [^\n]*event_id=\? AND recipient_id>\?\)\n(?!\s*USE TEMP)/g
+          : /Limit [^\n]*\n\s*->  Index Scan using \w+ on \w+ [^\n]*\n\s*Index Cond: [^\n]*recipient_id > /g
+      assert.equal(plan.match(limited)?.length, 2, plan)
+    })
 
     for (const [name, run] of Object.entries(paths)) {
       test(`[DLV-1] [PUB-1] ${name} reads through an index`, async () => {
