@@ -18,7 +18,7 @@ const SLICE_STEPS = 20_000
 /** The steps that every filter may take. Nearly all filters need less, and those are never skipped. */
 const CHEAP_STEPS = 200
 
-/** Recipients that took more steps to add are not cached: a thousand such lists would be too much. */
+/** Recipients that took more steps to add are not cached: a few such lists would replace all others. */
 const KEPT_STEPS = 10_000
 
 /** The fixed cost of an evaluation besides its steps, and the cost of adding a recipient. */

@@ -56,8 +56,9 @@ const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
 export const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
   DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b
 
-/** The most types whose recipients are cached. */
+/** The most types whose recipients are cached, and the most recipients of all of them: 150 bytes each, or 8 MB. */
 const MAX_REMEMBERED = 1_000
+const MAX_RECIPIENTS = 50_000
 
 /** Patterns by their literal prefix or suffix: length of the literal → the literal → patterns. */
 type EndIndex = Map<number, Map<string, Set<GlobGroup>>>
@@ -82,6 +83,8 @@ export class RoutingTable {
   /** Recipients by type, where no filter is involved. Valid for the change with the stamp `#rememberedAt`. */
   readonly #remembered = new Map<string, Matching>()
   #rememberedAt = ''
+  /** How many recipients the lists in `#remembered` have together. */
+  #recipients = 0
 
   get size(): number {
     return this.subscriptions.size
@@ -89,7 +92,7 @@ export class RoutingTable {
 
   put(subscription: Subscription): void {
     this.remove(subscription.id)
-    this.#remembered.clear()
+    this.#forget()
     this.subscriptions.set(subscription.id, subscription)
     let group = this.#globs.get(subscription.glob)
     if (!group) {
@@ -110,7 +113,7 @@ export class RoutingTable {
     const subscription = this.subscriptions.get(id)
     if (!subscription) return
     this.subscriptions.delete(id)
-    this.#remembered.clear()
+    this.#forget()
     const group = this.#globs.get(subscription.glob)!
     const filtered = group.byFilter.get(subscription.filter ?? '')!
     filtered.subscriptions.delete(id)
@@ -124,14 +127,21 @@ export class RoutingTable {
   /** Returns the cached recipients of events of this type, if the type alone decides and they were found before. */
   remembered(type: string): Matching | undefined {
     if (this.#rememberedAt === this.stamp) return this.#remembered.get(type)
-    this.#remembered.clear()
+    this.#forget()
     this.#rememberedAt = this.stamp
     return undefined
   }
 
   keepMatching(type: string, matching: Matching): void {
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
+    const recipients = matching.list.length
+    if (this.#remembered.size >= MAX_REMEMBERED || this.#recipients + recipients > MAX_RECIPIENTS) this.#forget()
+    this.#recipients += recipients
     this.#remembered.set(type, matching)
+  }
+
+  #forget(): void {
+    this.#remembered.clear()
+    this.#recipients = 0
   }
 
   /**

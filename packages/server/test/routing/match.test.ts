@@ -113,6 +113,24 @@ test('[RTE-6] patterns are tried in slices of 20,000 steps, and none is left out
   assert.ok(slices > 1)
 })
 
+test('[RTE-17] what a table remembers is bounded by its recipients, not only by its types', () => {
+  const tools = { filters: makeFilters(), overBudget: () => {} }
+  /** Matches a thousand types with this many recipients each, and returns for how many the recipients are known. */
+  function remembered(recipients: number): number {
+    const table = tableOf(Array(recipients).fill(null))
+    const types = Array.from({ length: 1_000 }, (_, i) => `a.${i}`)
+    for (const type of types) {
+      const { list } = matchAtOnce(table, { type }, tools)
+      assert.equal(list.length, recipients)
+      assert.equal(table.remembered(type)?.list, list, 'the last one is remembered')
+    }
+    return types.filter((type) => table.remembered(type)).length
+  }
+  assert.equal(remembered(50), 1_000)
+  const kept = remembered(900)
+  assert.ok(kept > 0 && kept * 900 <= 50_000, `${kept * 900} recipients`)
+})
+
 test('[RTE-6] recipients that were found while the table changed are not remembered', () => {
   const table = tableOfPatterns()
   const tools = { filters: makeFilters(), overBudget: () => {} }
