@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { insertDeliveries } from '../../packages/server/src/delivery/sql.ts'
+import { insertDeliveries } from '../../packages/server/src/delivery/insert-deliveries.ts'
 import { insertEvents } from '../../packages/server/src/events/sql.ts'
 import { systemClock } from '../../packages/server/src/kernel/clock.ts'
 import { migrate } from '../../packages/server/src/store/migrate.ts'
@@ -43,7 +43,7 @@ export async function rawPublish(engine: 'sqlite' | 'postgres', seconds: number)
           place: 0,
         })),
       )
-      insertDeliveries(
+      await insertDeliveries(
         tx,
         numbers.flatMap((i) =>
           RECIPIENTS.map((recipient_id, at) => ({

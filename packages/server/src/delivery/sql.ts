@@ -3,7 +3,7 @@
 // `deliveries` holds the open deliveries and the dead letters; acknowledged ones move to `acknowledged_deliveries`.
 // standing.ts defines what a delivery is at a moment.
 import type { Owner } from '../kernel/batches.ts'
-import { one, statement, type Db, type Insert, type Move, type Value } from '../store/db.ts'
+import { one, statement, type Db, type Move } from '../store/db.ts'
 import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
 import { HAS_LAPSED, IS_LEASED, IS_OPEN, IS_READY, type DeliveryState } from './standing.ts'
@@ -22,71 +22,6 @@ export const ofMailbox = ({ mailbox }: { mailbox: Mailbox }): Owner => ({
 // Deliveries that are named are found by their ids. The recipient is then compared in the rows found, by an expression
 // that no index matches: given the choice, PostgreSQL may scan the whole mailbox for the ids instead.
 export const RECIPIENT_IS = "recipient_id || '' = ?"
-export interface NewDeliveryRow {
-  tenant_id: string
-  recipient_id: string
-  id: string
-  event_id: string
-  priority: number
-  enrichment: string
-  matched: string
-  created_at: number
-}
-
-const NEW_COLUMNS = {
-  tenant_id: 'text',
-  recipient_id: 'text',
-  id: 'text',
-  event_id: 'text',
-  priority: 'bigint',
-  enrichment: 'text',
-  matched: 'text',
-  created_at: 'bigint',
-} as const
-
-const NEW_DELIVERIES: Insert = { into: 'deliveries', columns: NEW_COLUMNS }
-
-const LEASED_DELIVERIES: Insert = {
-  into: 'deliveries',
-  columns: {
-    ...NEW_COLUMNS,
-    state: 'text',
-    attempts: 'bigint',
-    leases: 'bigint',
-    first_attempt_at: 'bigint',
-    due_at: 'bigint',
-    wake_at: 'bigint',
-  },
-}
-
-/** A delivery that is leased from the beginning, with the text of its event. */
-export interface LeasedDeliveryRow extends NewDeliveryRow {
-  due_at: number
-  wake_at: number | null
-  envelope: string
-}
-
-const valuesOf = (r: NewDeliveryRow): Value[] => [
-  r.tenant_id,
-  r.recipient_id,
-  r.id,
-  r.event_id,
-  r.priority,
-  r.enrichment,
-  r.matched,
-  r.created_at,
-]
-
-/** Puts the deliveries of new events into mailboxes, ready. */
-export const insertDeliveries = (db: Db, rows: readonly NewDeliveryRow[]) =>
-  db.insertLater(NEW_DELIVERIES, rows.map(valuesOf))
-
-/** Puts deliveries into mailboxes whose owner gets them at once: leased, for the first time. */
-export const insertLeasedDeliveries = (db: Db, rows: readonly LeasedDeliveryRow[]) =>
-  db.insertLater(
-    LEASED_DELIVERIES,
-    rows.map((row) => [...valuesOf(row), 'leased', 1, 1, row.created_at, row.due_at, row.wake_at]),
-  )
 
 /** Undoes the lease of this number on deliveries that nobody received. One settled or leased again is left alone. */
 export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, lease: number, ids: string[]) =>

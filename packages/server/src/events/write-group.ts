@@ -1,7 +1,7 @@
 // Writes a group of submissions in one transaction: the events whose ids are new, their deliveries, the counters and
 // the records of the responses.
 import type { Handover, NewDelivery } from '../delivery/handover.ts'
-import { insertDeliveries, insertLeasedDeliveries } from '../delivery/sql.ts'
+import { insertDeliveries, insertLeasedDeliveries } from '../delivery/insert-deliveries.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { lockRoutingShared } from '../routing/changes.ts'
@@ -96,8 +96,8 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     const { ready, leased } = handOver(deliveries, clock.now(), ({ tenant_id, recipient_id }) =>
       tables.get(tenant_id)!.paused.has(recipient_id),
     )
-    insertDeliveries(tx, ready)
-    if (leased.length > 0) insertLeasedDeliveries(tx, leased)
+    await insertDeliveries(tx, ready)
+    if (leased.length > 0) await insertLeasedDeliveries(tx, leased)
     meter(tx, now, countsOf(submissions, outcomes))
     for (const [i, { record }] of submissions.entries()) if (record) await record(tx, outcomes[i]!)
     return { outcomes, recipients: new Set(ready.map(({ recipient_id }) => recipient_id)), added: ready }

@@ -5,7 +5,8 @@
 import type { Activity } from '../activity/activity.ts'
 import { lockAgent } from '../agents/sql.ts'
 import type { Db, Store } from '../store/db.ts'
-import { eventsSentTo, insertDeliveries, type NewDeliveryRow } from '../delivery/sql.ts'
+import { insertDeliveries, type NewDeliveryRow } from '../delivery/insert-deliveries.ts'
+import { eventsSentTo } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { holdRetained, pageNewestEvents, readEnvelopes, type ListedEvent, type Place } from '../events/sql.ts'
 import { ruleBroken } from '../kernel/failure.ts'
@@ -136,7 +137,7 @@ export async function backfill(
           created_at: at,
         }),
       )
-    insertDeliveries(tx, deliveries)
+    await insertDeliveries(tx, deliveries)
     meter(tx, at, [[tenantId, 'deliveries', deliveries.length]])
     activity.countLater(tx, tenantId, 'deliveries', deliveries.length)
     if (deliveries.length > 0) tx.afterCommit(() => wakeups.wake([recipientId]))

@@ -4,8 +4,8 @@
 //
 // 1. A query runs on the `Db` it is called on, which is a transaction or the store. A feature takes the `Db` as an
 //    argument and keeps none, so no query escapes its transaction.
-// 2. Inside a transaction, await nothing but the database. On SQLite, transactions that arrive together share one
-//    commit.
+// 2. Inside a transaction, await nothing but the database, or a turn of the event loop in a long series of writes. On
+//    SQLite, transactions that arrive together share one commit.
 // 3. `tx` resolves after the commit is on disk, unless it is called with `mayBeLost`.
 
 export type Value = string | number | null | Uint8Array | readonly string[]

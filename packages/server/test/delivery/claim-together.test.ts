@@ -4,8 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { makeClaimTogether, type ClaimTogether } from '../../src/delivery/claim-together.ts'
 import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
+import { insertDeliveries, insertLeasedDeliveries } from '../../src/delivery/insert-deliveries.ts'
 import { makePutBack } from '../../src/delivery/put-back.ts'
-import { insertDeliveries, insertLeasedDeliveries } from '../../src/delivery/sql.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -49,8 +49,8 @@ async function publish(deliveries: NewDelivery[], fails = false): Promise<string
   try {
     await store.tx(async (tx) => {
       pending = handover.take(deliveries, systemClock.now(), () => false)
-      insertDeliveries(tx, pending.ready)
-      insertLeasedDeliveries(tx, pending.leased)
+      await insertDeliveries(tx, pending.ready)
+      await insertLeasedDeliveries(tx, pending.leased)
       if (fails) throw new Error('no')
     })
     pending!.settle(true)
@@ -107,8 +107,8 @@ describe('several writers', () => {
   async function meanwhile(claiming: Promise<string[]>, deliveries: NewDelivery[]): Promise<[string[], string[]]> {
     const pending = handover.take(deliveries, systemClock.now(), () => false)
     await store.tx(async (tx) => {
-      insertDeliveries(tx, pending.ready)
-      if (pending.leased.length > 0) insertLeasedDeliveries(tx, pending.leased)
+      await insertDeliveries(tx, pending.ready)
+      if (pending.leased.length > 0) await insertLeasedDeliveries(tx, pending.leased)
     })
     pending.settle(true)
     return [await claiming, pending.leased.map(({ id }) => id)]
