@@ -268,7 +268,7 @@ onBothEngines((engine) => {
       const limited =
         engine.name === 'sqlite'
           ? /(CO-ROUTINE|MATERIALIZE) page\n\s*SEARCH \w+ USING [^\n]*event_id=\? AND recipient_id>\?\)\n(?!\s*USE TEMP)/g
-          : /Limit [^\n]*\n\s*->  Index Scan using \w+ on \w+ [^\n]*\n\s*Index Cond: [^\n]*recipient_id > /g
+          : /Limit [^\n]*\n\s*->\s+Index Scan using \w+ on \w+ [^\n]*\n\s*Index Cond: [^\n]*recipient_id > /g
       assert.equal(plan.match(limited)?.length, 2, plan)
     })
 
