@@ -225,22 +225,6 @@ onBothEngines((engine) => {
     assert.equal((await calls.related(agent, known.id))[0]!.relationship.strength, 0.75)
   })
 
-  test('[KEP-9] of lines with one external id and many ids, 16 ids are noted for relationships', async () => {
-    const agent = await (await service.tenant()).agent()
-    const lines = Array.from({ length: 20 }, (_, i) => ({ ...aMemory, id: `line-${i}`, external_id: 'same' }))
-    assert.deepEqual((await imported(agent, lines)).counts, [1, 0, 19, 0])
-    assert.deepEqual((await imported(agent, lines)).counts, [0, 0, 20, 0])
-    const noted = await service.store.rows('select origin from memory_imports where agent_id = ?', [agent.id])
-    assert.equal(noted.length, 16)
-    const other = await calls.make(agent, { title: 'Other' })
-    const edge = (i: number) => ({
-      source_memory_id: `line-${i}`,
-      target_memory_id: other.id,
-      relationship_type: 'supports',
-    })
-    assert.deepEqual((await imported(agent, [edge(15), edge(16)])).counts, [1, 0, 0, 1])
-  })
-
   test('[KEP-9] a deleted memory whose external id is taken is not restored; other lines go on', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()

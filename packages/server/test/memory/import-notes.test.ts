@@ -1,0 +1,44 @@
+// The ids of imported lines that are noted, so that relationships of the same or a later import can name them.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ImportedMemories } from '@sensorium/contract'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service } from '../support/service.ts'
+import { aMemory, memoryCalls, type Actor } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let calls: ReturnType<typeof memoryCalls>
+  before(async () => {
+    service = await startService(engine)
+    calls = memoryCalls(service)
+  })
+  after(() => service.stop())
+
+  /** Returns how many lines were created, updated, skipped and refused. */
+  async function imported(by: Actor, lines: object[]): Promise<number[]> {
+    const reply = await service.call<ImportedMemories>('POST /v1/memories/import', {
+      token: by.token,
+      headers: { 'content-type': 'application/x-ndjson' },
+      raw: lines.map((line) => JSON.stringify(line)).join('\n'),
+    })
+    const { errors: _, ...counts } = reply.body
+    return Object.values(counts)
+  }
+
+  test('[KEP-9] of lines with one external id and many ids, 16 ids are noted for relationships', async () => {
+    const agent = await (await service.tenant()).agent()
+    const lines = Array.from({ length: 20 }, (_, i) => ({ ...aMemory, id: `line-${i}`, external_id: 'same' }))
+    assert.deepEqual(await imported(agent, lines), [1, 0, 19, 0])
+    assert.deepEqual(await imported(agent, lines), [0, 0, 20, 0])
+    const noted = await service.store.rows('select origin from memory_imports where agent_id = ?', [agent.id])
+    assert.equal(noted.length, 16)
+    const other = await calls.make(agent, { title: 'Other' })
+    const edge = (i: number) => ({
+      source_memory_id: `line-${i}`,
+      target_memory_id: other.id,
+      relationship_type: 'supports',
+    })
+    assert.deepEqual(await imported(agent, [edge(15), edge(16)]), [1, 0, 0, 1])
+  })
+})
