@@ -113,6 +113,22 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
   }
 }
 
+/** A longer row is marked as accessed in a transaction of its own: SQLite writes all of it again, 9 ms for ten megabytes. */
+const LONG_ROW = 65_536
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)
+
+/**
+ * Marks long memories as accessed, one by one with turns for others in between. A mark that fails is left out: the search
+ * is done and recorded.
+ */
+async function touchLong(store: Store, principal: Principal, ids: readonly string[], now: number): Promise<void> {
+  for (const id of ids)
+    await store
+      .tx((tx) => touchMemories(tx, principal.tenantId, [id], now), { caller: principal, mayBeLost: true })
+      .catch(() => {})
+}
+
 /** A search as the contract defines it: it is counted, and the memories it returns are marked as accessed. */
 export async function searchMemories(
   store: Store,
@@ -125,11 +141,14 @@ export async function searchMemories(
 ): Promise<JsonBody> {
   const ranked = await recall(principal, query, options)
   const seen = seenBy(principal, now)
-  return store.tx(
+  let long: readonly string[] = []
+  const found = await store.tx(
     async (tx) => {
-      const ids = ranked.map(({ id }) => id)
-      const rows = new Map((await listMemoriesById(tx, seen, ids)).map((row) => [row.id, row]))
-      await touchMemories(tx, principal.tenantId, [...rows.keys()], now)
+      const listed = await listMemoriesById(tx, seen, idsOf(ranked))
+      const rows = new Map(listed.map((row) => [row.id, row]))
+      const short = listed.filter(({ bytes }) => bytes <= LONG_ROW)
+      await touchMemories(tx, principal.tenantId, idsOf(short), now)
+      long = idsOf(listed.filter(({ bytes }) => bytes > LONG_ROW))
       meter(tx, now, [[principal.tenantId, 'searches', 1]])
       // A memory that was deleted, or hidden from the caller, since the search is left out.
       const items = ranked.flatMap(({ id, score, signals }): Item[] => {
@@ -146,4 +165,6 @@ export async function searchMemories(
     },
     { caller: principal },
   )
+  await touchLong(store, principal, long, now)
+  return found
 }
