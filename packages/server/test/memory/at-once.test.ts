@@ -9,6 +9,7 @@ import { mergeMemories } from '../../src/memory/merge.ts'
 import { putMemory } from '../../src/memory/put.ts'
 import type { MemoryTools } from '../../src/memory/remember.ts'
 import { importMemory } from '../../src/memory/transfer/import-memory.ts'
+import { originOf } from '../../src/memory/transfer/origin.ts'
 import type { Db } from '../../src/store/db.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
@@ -97,7 +98,7 @@ onBothEngines((engine) => {
     test('[RACE-6] a line that is imported twice concurrently becomes one memory', async () => {
       const line = { ...aMemory, title: 'Once' }
       const reply = await beside<ImportedMemories>(
-        (tx) => importMemory(tx, tools, principal, line),
+        async (tx) => importMemory(tx, tools, principal, line, await originOf(principal, line, tools.now())),
         () => send([line]),
       )
       assert.partialDeepStrictEqual(reply.body, { created: 0, skipped: 1 })

@@ -7,7 +7,6 @@
 //
 // A memory that was deleted or has expired meanwhile comes back under the id it had. A scope only widens: a wider one
 // stays.
-import { createHash } from 'node:crypto'
 import { isId, type MemoryLine, type Static } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
 import { taken } from '../../kernel/failure.ts'
@@ -30,13 +29,6 @@ const MAX_ORIGINS = 16
 export type ImportOutcome = 'created' | 'updated' | 'skipped'
 
 type ImportedMemory = Static<typeof MemoryLine>
-
-/** Returns the key by which a line is recognised when it is imported again. */
-function originOf({ id }: ImportedMemory, row: MemoryRow): string {
-  if (id !== undefined) return id
-  const said = JSON.stringify(VERSIONED.map((name) => row[name]))
-  return `#${createHash('sha256').update(said).digest('base64url')}`
-}
 
 type Found = { row: MemoryRow; by: 'external id' | 'id' | 'import' } | 'seen' | null
 
@@ -103,15 +95,16 @@ async function change(
   return 'updated'
 }
 
+/** `origin` is the key of the line (origin.ts). */
 export async function importMemory(
   tx: Db,
   tools: MemoryTools,
   principal: Principal,
   wanted: ImportedMemory,
+  origin: string,
 ): Promise<ImportOutcome> {
   const now = tools.now()
   const row = newMemory(principal, tools.makeId, now, wanted)
-  const origin = originOf(wanted, row)
   const found = (await find(tx, principal, wanted, origin, now)) ?? (await findMadeMeanwhile(tx, principal, origin))
   if (found === 'seen') return 'skipped'
   if (found) {

@@ -14,6 +14,7 @@ import type { MemoryTools } from '../remember.ts'
 import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
 import { linesOf, type Line } from './lines.ts'
+import { originOf } from './origin.ts'
 
 /** Lines in a transaction, and their bytes: about ten milliseconds of the embedded store. */
 const GROUP = 8
@@ -23,7 +24,7 @@ const MAX_ERRORS = 1_000
 
 type MemoryWanted = Static<typeof MemoryLine>
 type RelationshipWanted = Static<typeof RelationshipLine>
-type ImportLine = { memory: MemoryWanted } | { relationship: RelationshipWanted }
+type ImportLine = { memory: MemoryWanted; origin: string } | { relationship: RelationshipWanted }
 
 export interface ImportTools extends MemoryTools {
   index: Pick<MemoryIndex, 'analyseAhead' | 'put' | 'remove'>
@@ -47,7 +48,7 @@ const MEMBERS: MemberChoice = {
   asText: new Set(['metadata']),
 }
 
-async function read(line: Line, tools: ImportTools): Promise<ImportLine | Failure> {
+async function read(line: Line, principal: Principal, tools: ImportTools): Promise<ImportLine | Failure> {
   if (line.bytes === null) return tooLarge(line.size, tools.maxLineBytes)
   const parsed = await readMembers(line.bytes, MEMBERS)
   if (!parsed.ok)
@@ -56,7 +57,14 @@ async function read(line: Line, tools: ImportTools): Promise<ImportLine | Failur
   const isRelationship = typeof value === 'object' && value !== null && 'relationship_type' in value
   const wrong = isRelationship ? tools.checkRelationship(value) : tools.checkMemory(value)
   if (wrong) return invalid(wrong)
-  return isRelationship ? { relationship: value as RelationshipWanted } : { memory: value as MemoryWanted }
+  if (isRelationship) return { relationship: value as RelationshipWanted }
+  const memory = value as MemoryWanted
+  try {
+    return { memory, origin: await originOf(principal, memory, tools.now()) }
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
 }
 
 /** Yields groups of lines, one for each transaction. */
@@ -99,7 +107,7 @@ export async function importMemories(
           // A verb refuses before it writes, so the lines written before this one stand.
           const outcome =
             'memory' in wanted
-              ? await importMemory(tx, tools, principal, wanted.memory)
+              ? await importMemory(tx, tools, principal, wanted.memory, wanted.origin)
               : await importRelationship(tx, tools, principal, wanted.relationship)
           outcomes.push(outcome)
         } catch (error) {
@@ -113,7 +121,7 @@ export async function importMemories(
   for await (const group of groupsOf(linesOf(body, tools.maxLineBytes))) {
     if (isClientGone()) throw new Error('the client went away')
     const wanted: (ImportLine | Failure)[] = []
-    for (const line of group) wanted.push(await read(line, tools))
+    for (const line of group) wanted.push(await read(line, principal, tools))
     for (const line of wanted)
       if ('memory' in line) await tools.index.analyseAhead(line.memory.title, line.memory.content)
     const outcomes = await write(wanted)
