@@ -16,7 +16,8 @@ import { StoreUnavailable, type Db, type Store, type TxOptions } from '../store/
 import type { Handover, Offer } from './handover.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { leasesOf, type PutBack } from './put-back.ts'
-import { claimRows, notePoll, type ClaimedRow, type Mailbox } from './sql.ts'
+import { claimRows, type ClaimedRow, type Stretch } from './claim-sql.ts'
+import { notePoll, type Mailbox } from './sql.ts'
 
 export interface MailboxPoll {
   mailbox: Mailbox
@@ -24,6 +25,8 @@ export interface MailboxPoll {
   policy: DeliveryPolicy
   /** Whether the time of this poll is written to the store. */
   isNoted: boolean
+  /** Only what lies in this part of the mailbox is claimed (crowded.ts). */
+  stretch?: Stretch | undefined
 }
 
 export interface Leased {
@@ -59,11 +62,11 @@ const withHanded = ({ rows, until }: Leased, handed: Leased): Leased => ({
 
 export function makeClaimTogether(store: Store, clock: Clock, handover: Handover, putBack: PutBack): ClaimTogether {
   /** Begins the lease here and not when the poll arrived: the poll may have waited for its turn. */
-  function begin(tx: Db, { mailbox, limit, policy, isNoted }: MailboxPoll): () => Promise<Leased> {
+  function begin(tx: Db, { mailbox, limit, policy, isNoted, stretch }: MailboxPoll): () => Promise<Leased> {
     const now = clock.now()
     const until = now + policy.visibilityTimeoutMs
     if (isNoted) notePoll(tx, mailbox, now)
-    const leased = resultAfterCommit(claimRows(tx, mailbox, limit, until, now, policy.maxAttempts))
+    const leased = resultAfterCommit(claimRows(tx, mailbox, limit, until, now, policy.maxAttempts, stretch))
     return async () => ({ rows: await leased(), until })
   }
 

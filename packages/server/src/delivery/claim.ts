@@ -11,12 +11,14 @@ import type { Siblings } from '../kernel/places.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeClaimTogether, MAY_BE_LOST, resultAfterCommit } from './claim-together.ts'
 import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
+import { makeCrowds } from './crowded.ts'
 import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
 import { makePollNotes } from './poll-notes.ts'
 import { makePutBack } from './put-back.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
-import { claimRows, isSomethingDue, notePoll, readPayload, type ClaimedRow, type Mailbox } from './sql.ts'
+import { claimRows, isSomethingDue, type ClaimedRow, type Stretch } from './claim-sql.ts'
+import { notePoll, readPayload, type Mailbox } from './sql.ts'
 import { makeWaiting } from './wait.ts'
 import type { Wakeups } from './wake.ts'
 
@@ -130,6 +132,7 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<Lea
 export function makeClaim(tools: ClaimTools): Claim {
   const { store, clock, wakeups, handover, policyOf, enrich, activity, siblings } = tools
   const notes = makePollNotes()
+  const crowds = makeCrowds(store, clock)
   const putBack = makePutBack(store, wakeups)
   const claimTogether = makeClaimTogether(store, clock, handover, putBack)
   wakeups.watch(notes.changed)
@@ -138,6 +141,7 @@ export function makeClaim(tools: ClaimTools): Claim {
     let lapsed = 0
     for (const row of rows) lapsed += row.lapsed
     activity.count(mailbox.tenantId, 'failures', lapsed)
+    crowds.looked(mailbox, rows.length)
     return withPayloads({ store, enrich }, mailbox, rows, until)
   }
 
@@ -145,15 +149,17 @@ export function makeClaim(tools: ClaimTools): Claim {
     const now = clock.now()
     const { write: note, last } = notes.notice(mailbox, now)
     const mustLook = look === 'needed' || (look === 'unless_known' && !last.more)
-    if (mustLook && !(await isSomethingDue(store, mailbox, now))) {
+    const stretch = crowds.isCrowded(mailbox) ? await crowds.firstReady(mailbox, now) : undefined
+    if (stretch === null || (!stretch && mustLook && !(await isSomethingDue(store, mailbox, now)))) {
+      crowds.looked(mailbox, 0)
       // The poll does not wait for its note. A note that fails is written with the next poll that finds something.
       if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), MAY_BE_LOST).catch(() => {})
       return []
     }
     const { changes } = last
     const policy = policyOf(mailbox.tenantId)
-    const { rows, until } = await claimTogether({ mailbox, limit, policy, isNoted: note })
-    if (rows.length < limit) notes.tookAll(last, changes, until, clock.elapsed())
+    const { rows, until } = await claimTogether({ mailbox, limit, policy, isNoted: note, stretch })
+    if (rows.length < limit && !stretch) notes.tookAll(last, changes, until, clock.elapsed())
     else last.more = true
     return handOut(mailbox, rows, until)
   }
@@ -161,6 +167,9 @@ export function makeClaim(tools: ClaimTools): Claim {
   const claim = ((mailbox, limit) => take(mailbox, limit, 'unless_known')) as Claim
 
   claim.many = async (wanted, leaseMs, admit) => {
+    const stretches = new Map<Mailbox, Stretch | null>()
+    for (const { mailbox } of wanted)
+      if (crowds.isCrowded(mailbox)) stretches.set(mailbox, await crowds.firstReady(mailbox, clock.now()))
     // In parallel: on PostgreSQL the statements of all mailboxes go out together, step by step.
     const served = await store.tx((tx) => {
       const now = clock.now()
@@ -169,13 +178,12 @@ export function makeClaim(tools: ClaimTools): Claim {
           const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
           const until = now + Math.max(leaseMs, visibilityTimeoutMs)
           const admitted = await admit(tx, mailbox, now)
-          return {
-            mailbox,
-            admitted,
-            until,
-            leased:
-              admitted === null ? NOTHING : resultAfterCommit(claimRows(tx, mailbox, limit, until, now, maxAttempts)),
-          }
+          const stretch = stretches.get(mailbox)
+          const leased =
+            admitted === null || stretch === null
+              ? NOTHING
+              : resultAfterCommit(claimRows(tx, mailbox, limit, until, now, maxAttempts, stretch))
+          return { mailbox, admitted, until, leased }
         }),
       )
     })

@@ -6,7 +6,8 @@
 // 2. A paused agent is handed nothing. The routing of the transaction says which agents are paused, on every node.
 // 3. A poll that a transaction has taken belongs to it until it ends. Then the poll has deliveries, or looks again.
 import type { LeasedDeliveryRow, NewDeliveryRow } from './insert-deliveries.ts'
-import type { ClaimedRow, Mailbox } from './sql.ts'
+import type { ClaimedRow } from './claim-sql.ts'
+import type { Mailbox } from './sql.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import type { PolicyOf } from './policy.ts'
 

@@ -2,7 +2,8 @@
 // count as an attempt.
 import type { Store } from '../store/db.ts'
 import type { Lease } from './claimed.ts'
-import { putBackRows, type ClaimedRow, type Mailbox } from './sql.ts'
+import type { ClaimedRow } from './claim-sql.ts'
+import { putBackRows, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 /** Never rejects: if it fails, the leases lapse. */

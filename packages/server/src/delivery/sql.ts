@@ -4,9 +4,8 @@
 // standing.ts defines what a delivery is at a moment.
 import type { Owner } from '../kernel/batches.ts'
 import { one, statement, type Db, type Move } from '../store/db.ts'
-import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
-import { HAS_LAPSED, IS_LEASED, IS_OPEN, IS_READY, type DeliveryState } from './standing.ts'
+import { HAS_LAPSED, IS_LEASED, IS_OPEN, type DeliveryState } from './standing.ts'
 
 export interface Mailbox {
   tenantId: string
@@ -47,94 +46,6 @@ export async function eventsSentTo(
   )
   return new Set(rows.map((row) => row.event_id))
 }
-
-/**
- * The recipient, or null if it is a paused agent. Parameters: tenant, recipient, recipient. SQLite tests a condition
- * beside the others for each row, so that a poll of a paused agent read its whole mailbox. As the key that is looked
- * for, a null ends the search before it begins.
- */
-const UNLESS_PAUSED =
-  'case when exists (select 1 from agents where tenant_id = ? and id = ? and paused = 1) then null else cast(? as text) end'
-
-/** In the order of delivery: highest priority, then oldest. Parameters: tenant, tenant, recipient, recipient, time. */
-const NEXT = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and ${IS_READY} order by priority desc, id`
-
-const ONE_IS_DUE = `select 1 as due from deliveries where ${NEXT} limit 1`
-
-/** Whether a poll would find something. Locks nothing. */
-export const isSomethingDue = async (db: Db, { tenantId, recipientId }: Mailbox, now: number): Promise<boolean> =>
-  (await db.lookUp(ONE_IS_DUE, [tenantId, tenantId, recipientId, recipientId, now])) !== undefined
-
-const NEXT_DUE = `select min(case when due_at > ? then due_at end) as due from
-  (select due_at from deliveries where tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and dead_lettered_at is null
-    order by priority desc, id limit 1000) as opened`
-
-/**
- * Returns when the next lease or wait runs out in a mailbox in which nothing was due at `since`; null if none will, or
- * if the agent is paused. One that had run out by `since` and still was not due is ignored: a sweep has to handle it.
- * Reads the first thousand deliveries, which were leased before the others. If a later one is due sooner, a waiting poll
- * finds it when it looks again.
- */
-export async function readNextDue(db: Db, { tenantId, recipientId }: Mailbox, since: number): Promise<number | null> {
-  const row = await db.lookUp<{ due: number | null }>(NEXT_DUE, [since, tenantId, tenantId, recipientId, recipientId])
-  return row?.due ?? null
-}
-
-export interface ClaimedRow {
-  id: string
-  event_id: string
-  attempts: number
-  leases: number
-  priority: number
-  enrichment: string
-  enriched: string | null
-  /** 1 if the delivery has an enrichment block, short or long. */
-  is_enriched: number
-  created_at: number
-  /** 1 if the lease before this one ran out. */
-  lapsed: number
-  /** Null if the envelope is long. */
-  envelope: string | null
-}
-
-const CLAIM = statement(
-  ({ skipLocked, inRows }) =>
-    `with next as (select id from deliveries where ${NEXT} limit ? ${skipLocked})
-     update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
-            lapsed = case when state = 'leased' then 1 else 0 end, wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
-      where tenant_id = ? and ${inRows('id', 'select id from next')}
-      returning id, event_id, attempts, leases, priority, enrichment, ${shortText('enriched')} as enriched,
-                case when enriched is null then 0 else 1 end as is_enriched, created_at, lapsed,
-                (select ${shortText('e.envelope')} from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
-)
-
-/**
- * Leases what is due, highest priority first, then oldest. Rows that another poll is taking are skipped. Long envelopes
- * and blocks are left out (long-payloads.ts). When the last of `maxAttempts` leases runs out, the sweep buries the
- * delivery (lapse.ts).
- */
-export const claimRows = (
-  db: Db,
-  { tenantId, recipientId }: Mailbox,
-  limit: number,
-  until: number,
-  now: number,
-  maxAttempts: number,
-) =>
-  db.rows<ClaimedRow>(CLAIM(db), [
-    tenantId,
-    tenantId,
-    recipientId,
-    recipientId,
-    now,
-    limit,
-    until,
-    now,
-    maxAttempts,
-    until,
-    tenantId,
-    tenantId,
-  ])
 
 /** Reads envelope and block of a claimed delivery. They may be long, so this does not use `lookUp`. Locks nothing. */
 export const readPayload = (db: Db, { tenantId, recipientId }: Mailbox, id: string) =>

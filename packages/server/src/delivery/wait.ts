@@ -9,7 +9,8 @@ import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import type { HandedOver, Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
 import { leasesOf, type PutBack } from './put-back.ts'
-import { notePoll, readNextDue, type ClaimedRow, type Mailbox } from './sql.ts'
+import { readNextDue, type ClaimedRow } from './claim-sql.ts'
+import { notePoll, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 /** Without a wake-up a waiting poll looks again this often: the looks are the truth, wake-ups only shorten the wait. */

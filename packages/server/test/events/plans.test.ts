@@ -3,17 +3,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
+  claimRows,
+  isFrontHeld,
+  isSomethingDue,
+  nextPriority,
+  readNextDue,
+  readSlice,
+} from '../../src/delivery/claim-sql.ts'
+import {
   tenantsWithLapsed,
   lapsedOfTenant,
   lapsedRow,
   leasedRows,
   acknowledgeRows,
-  claimRows,
   extendRows,
-  readNextDue,
   setDead,
   setReady,
-  isSomethingDue,
   eventsSentTo,
   hasLapsed,
 } from '../../src/delivery/sql.ts'
@@ -132,6 +137,10 @@ onBothEngines((engine) => {
     const paths: Record<string, (db: Db) => Promise<unknown>> = {
       'is something due': (db) => isSomethingDue(db, box, 5),
       claim: (db) => claimRows(db, box, 10, 5, 5, 5),
+      'claim from a stretch': (db) => claimRows(db, box, 10, 5, 5, 5, { priority: 0, first: 'd2', last: 'd4' }),
+      'next priority': (db) => nextPriority(db, box, 5),
+      'front of a mailbox': (db) => isFrontHeld(db, box, 100, 10, 5).catch(() => {}),
+      'slice of a mailbox': (db) => readSlice(db, box, 0, 'd2', 100, 5),
       acknowledge: (db) => acknowledgeRows(db, box, ['d2'], 5),
       lapse: (db) => lapsedOfTenant(db, 'ten_a', 5, 100),
       'lapse what nobody is at': (db) => lapsedOfTenant(db, 'ten_a', 5, 100, true),
@@ -233,6 +242,10 @@ onBothEngines((engine) => {
       'is something due',
       'claim',
       'next due',
+      'claim from a stretch',
+      'next priority',
+      'front of a mailbox',
+      'slice of a mailbox',
       'queue health',
       'pushed agents',
       'due among streams',
@@ -280,7 +293,7 @@ onBothEngines((engine) => {
           const plan = await planOf(sql, values, name)
           const scans =
             engine.name === 'sqlite'
-              ? /SCAN (?!json_each|CONSTANT|next\b|c\b|chain\b|opened\b|page\b|counted\b)(\w+)(?! USING COVERING INDEX deliveries_(dead|open))/
+              ? /SCAN (?!json_each|CONSTANT|next\b|c\b|chain\b|opened\b|page\b|counted\b|first\b|found\b|others\b|slice\b)(\w+)(?! USING COVERING INDEX deliveries_(dead|open))/
               : /Seq Scan on (deliveries|acknowledged_deliveries|events) /
           assert.doesNotMatch(plan, scans, `${sql}\n${plan}`)
         }
