@@ -14,7 +14,7 @@ import { StoreUnavailable, type Db } from '../store/db.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import { backfill, type BackfillTools } from './backfill.ts'
 import { insertTogether, type InsertInterest } from './insert.ts'
-import { deleteInterestRow, type InterestRow } from './sql.ts'
+import { deleteInterestRow, holdInterest, shownInterest, type InterestRow } from './sql.ts'
 
 type InterestFields = Static<typeof InterestCreate>
 
@@ -36,10 +36,18 @@ export async function checkInterest(db: Db, caller: Principal, agentId: string, 
     throw ruleBroken('self_only', 'An agent creates interests for itself only', { agent_id: agentId })
 }
 
+/** An interest whose mailbox is not filled yet. The rest of it is in the request. */
+export interface BegunInterest {
+  id: string
+  created_at: number
+}
+
 /** Writes the record of the response. */
 export interface InterestRecord {
+  /** The interest that an equal request has begun and not completed: its process is gone. */
+  earlier: BegunInterest | null
   /** In the first of two transactions: the interest is being created. */
-  begun(tx: Db): Promise<void>
+  begun(tx: Db, begun: BegunInterest): Promise<void>
   /** In the transaction that completes it. */
   ended(tx: Db, interest: Interest): Promise<void>
   /** In the transaction that deletes the interest again. False if the record shows that the interest is complete. */
@@ -49,7 +57,8 @@ export interface InterestRecord {
 /**
  * Creates the interest. With backfill there are two transactions: from the first on every publish is routed by the
  * interest, so only the events that are stored by then are left to be sent. History is read between the two, because
- * reading it in a transaction would hold up every other writer.
+ * reading it in a transaction would hold up every other writer. If the process ends between the two, an equal request
+ * with the same idempotency key goes on with the interest that is there.
  */
 export async function createInterest(
   tools: CreateTools,
@@ -60,10 +69,9 @@ export async function createInterest(
   const { store, makeId, now } = tools
   const { tenantId, id: agentId } = caller
   const filter = fields.filter_expression ?? null
-  const at = now()
+  const begun = record.earlier ?? { id: makeId('interest'), created_at: now() }
   const row: InterestRow = {
     tenant_id: tenantId,
-    id: makeId('interest'),
     agent_id: agentId,
     event_type: fields.event_type,
     filter_expression: filter,
@@ -71,8 +79,8 @@ export async function createInterest(
     priority: fields.priority,
     enrichment_depth: fields.enrichment_depth,
     active: 1,
-    created_at: at,
-    updated_at: at,
+    updated_at: begun.created_at,
+    ...begun,
   }
   if (!fields.backfill) return tools.insertInterest({ row, record: record.ended })
 
@@ -80,7 +88,12 @@ export async function createInterest(
   try {
     interest = await store.tx(async (tx) => {
       await lockRoutingExclusive(tx, tenantId)
-      const [made] = await insertTogether(tx, tools.quotas, [{ row, record: record.begun }])
+      const begin = (): Promise<void> => record.begun(tx, begun)
+      if (record.earlier && (await holdInterest(tx, row))) {
+        await begin()
+        return shownInterest(row)
+      }
+      const [made] = await insertTogether(tx, tools.quotas, [{ row, record: begin }])
       return made!
     })
     const made = interest

@@ -1,6 +1,6 @@
 // /agents/{id}/interests
 import { operations } from '@sensorium/contract'
-import { checkInterest, createInterest, type CreateTools } from '../interests/create.ts'
+import { checkInterest, createInterest, type BegunInterest, type CreateTools } from '../interests/create.ts'
 import { deleteInterest, interestPages } from '../interests/manage.ts'
 import { shownInterest } from '../interests/sql.ts'
 import { makeTurns } from '../kernel/turns.ts'
@@ -22,7 +22,8 @@ export function interestOperations(tools: CreateTools): Binding[] {
       await checkInterest(tools.store, principal, params.id, body)
       const create = () =>
         createInterest(tools, principal, body, {
-          begun: async (tx) => record?.reserve?.(tx),
+          earlier: (record?.earlier as BegunInterest | undefined) ?? null,
+          begun: async (tx, begun) => record?.reserve?.(tx, begun),
           ended: async (tx, made) => record?.(tx, created(made)),
           withdrawn: async (tx) => (await record?.withdraw?.(tx)) ?? true,
         })

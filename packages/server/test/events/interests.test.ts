@@ -259,6 +259,7 @@ onBothEngines((engine) => {
       }
       await assert.rejects(
         createInterest(tools, caller, wanted, {
+          earlier: null,
           begun: async () => {},
           ended: () => Promise.reject(new Error('no record')),
           withdrawn: async () => true,

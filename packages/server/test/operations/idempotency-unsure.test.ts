@@ -72,4 +72,40 @@ onBothEngines((engine) => {
       }
     }
   }
+
+  test('[IDEM-8] [RACE-10] a service that ends before it fills the mailbox: a retry with the key fills it', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await publish(service, agent.token)
+    const create = (): Promise<Reply> =>
+      service.call(`POST /v1/agents/${agent.id}/interests`, {
+        token: agent.token,
+        body: { event_type: 'com.test.*', priority: 0, enrichment_depth: 'none', backfill: 10 },
+        headers: { 'idempotency-key': 'ended' },
+      })
+    const { store } = service
+    const { tx } = store
+    store.tx = async (work, options) => {
+      let isBegun = false
+      const insertMany = (db: Db) => {
+        return <R>(insert: Insert, rows: readonly (readonly Value[])[]) => {
+          isBegun ||= insert.into === 'interests'
+          return db.insertMany<R>(insert, rows)
+        }
+      }
+      const result = await tx((db) => work({ ...db, insertMany: insertMany(db) }), options)
+      // From here on the process is as good as ended: it writes nothing more.
+      if (isBegun) store.tx = async () => Promise.reject(new StoreUnavailable('ended', { trouble: 'unsure' }))
+      return result
+    }
+    assertError(await create(), 'service_unavailable')
+    store.tx = tx
+    await service.clock.advance(31_000)
+    const again = await create()
+    assert.equal(again.status, 201, again.text)
+    const list = await service.call(`GET /v1/agents/${agent.id}/interests`, { token: agent.token })
+    assert.deepEqual(list.body.interests, [again.body])
+    assert.equal((await poll(service, agent.token)).length, 1)
+    assert.deepEqual((await create()).body, again.body)
+  })
 })
