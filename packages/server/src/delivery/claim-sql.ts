@@ -29,8 +29,8 @@ const ONE_IS_DUE = `select 1 as due from deliveries where ${READY} ${IN_ORDER} l
 export const isSomethingDue = async (db: Db, mailbox: Mailbox, now: number): Promise<boolean> =>
   (await db.lookUp(ONE_IS_DUE, [...ofMailbox(mailbox), now])) !== undefined
 
-/** How many deliveries of a mailbox a scan of many mailboxes reads. */
-const FIRST = 50
+/** How many deliveries of a mailbox a scan reads. One statement scans up to a thousand mailboxes. */
+const FIRST = 10
 
 /**
  * An expression that is 1 if a mailbox may have something ready, and null if it has not: something is among its first
