@@ -4,10 +4,12 @@
 // 2. A change takes effect at once on the node that made it, and within a second on every other node and on a service
 //    beside the command line: each looks for newer versions twice a second. Versions are given out under a lock, so
 //    they are committed in their order and none is skipped.
+// 3. A version is given out again if its commit was lost with a server, or the data was put back from a copy. So each
+//    look reads the last settings seen once more: if they have changed, or are gone, all settings are read again.
 import { TENANT_SETTINGS, type TenantSettings } from '@sensorium/contract'
 import type { Db, Store } from '../store/db.ts'
 import { requireTenant } from './create.ts'
-import { findSettings, nextSettingsVersion, readSettingsAfter, saveSettings } from './sql.ts'
+import { findSettings, nextSettingsVersion, readSettingsFrom, saveSettings, type SettingsRow } from './sql.ts'
 
 export const LOOK_EVERY_MS = 500
 
@@ -35,18 +37,39 @@ export interface SettingsCache {
 
 export function makeSettingsCache(store: Store): SettingsCache {
   const known = new Map<string, { settings: TenantSettings; version: number }>()
-  let seenUpTo = 0
+  let last: SettingsRow | null = null
+
+  /** Caches settings, unless this process has newer ones. */
+  function keep(tenantId: string, settings: TenantSettings, version: number): void {
+    if (version >= (known.get(tenantId)?.version ?? 0)) known.set(tenantId, { settings, version })
+  }
+
+  const isLast = (row: SettingsRow): boolean => row.version === last!.version && row.settings === last!.settings
+  /** Whether the last settings seen are among these rows, or newer ones of the same tenant. */
+  const isContinued = (rows: readonly SettingsRow[]): boolean =>
+    rows.some((row) => row.tenant_id === last!.tenant_id && (row.version > last!.version || isLast(row)))
+
+  async function readAll(): Promise<SettingsRow[]> {
+    const before = new Map(known)
+    const rows = await readSettingsFrom(store, 0)
+    // What this process changed during the read stays.
+    for (const [tenantId, entry] of known) if (before.get(tenantId) === entry) known.delete(tenantId)
+    last = null
+    return rows
+  }
+
+  async function readNew(from: SettingsRow): Promise<SettingsRow[]> {
+    const rows = await readSettingsFrom(store, from.version)
+    return isContinued(rows) ? rows.filter((row) => !isLast(row)) : readAll()
+  }
 
   return {
     of: (tenantId) => known.get(tenantId)?.settings ?? NO_SETTINGS,
-    keep: (tenantId, settings, version) => void known.set(tenantId, { settings, version }),
+    keep,
     async runOnce() {
-      for (const { tenant_id, settings, version } of await readSettingsAfter(store, seenUpTo)) {
-        seenUpTo = version
-        // Settings that this process changed during the read are newer.
-        if (version < (known.get(tenant_id)?.version ?? 0)) continue
-        known.set(tenant_id, { settings: readText(settings), version })
-      }
+      const rows = await (last === null ? readAll() : readNew(last))
+      for (const { tenant_id, settings, version } of rows) keep(tenant_id, readText(settings), version)
+      last = rows.at(-1) ?? last
     },
   }
 }

@@ -75,12 +75,17 @@ export async function nextSettingsVersion(db: Db): Promise<number> {
 export const findSettings = (db: Db, tenantId: string) =>
   one<{ settings: string }>(db, 'select settings from tenant_settings where tenant_id = ?', [tenantId])
 
-/** Returns the settings of all tenants that are newer than a version, oldest first. Locks nothing. */
-export const readSettingsAfter = (db: Db, version: number) =>
-  db.rows<{ tenant_id: string; settings: string; version: number }>(
-    'select tenant_id, settings, version from tenant_settings where version > ? order by version',
-    [version],
-  )
+export interface SettingsRow {
+  tenant_id: string
+  settings: string
+  version: number
+}
+
+/** Returns the settings of all tenants from a version on, oldest first. Locks nothing. */
+export const readSettingsFrom = (db: Db, version: number) =>
+  db.rows<SettingsRow>('select tenant_id, settings, version from tenant_settings where version >= ? order by version', [
+    version,
+  ])
 
 export const saveSettings = (db: Db, tenantId: string, settings: string, version: number) =>
   db.run(

@@ -57,6 +57,58 @@ onBothEngines((engine) => {
       assert.deepEqual((await settings('GET')).body, { ...none, push_retry_s: [1, 2], rate_limit_agent: 'off' })
     })
 
+    test('[POL-10] a version that is given out a second time is read like the first', async () => {
+      const cache = makeSettingsCache(service.store)
+      const other = await service.tenant()
+      const attempts = (of: TestTenant): number | null => cache.of(of.id).max_attempts
+      await setSettings(service, other, { max_attempts: 3 })
+      await set({ max_attempts: 4 })
+      await cache.runOnce()
+      const rows = await service.store.rows<{ tenant_id: string; settings: string; version: number }>(
+        'select * from tenant_settings where tenant_id in (?, ?)',
+        [tenant.id, other.id],
+      )
+      const counter = Math.max(...rows.map(({ version }) => version))
+      /** The server is lost, and another one goes on without the commits since. */
+      const loseSince = (): Promise<void> =>
+        service.store.tx(async (tx) => {
+          await tx.run('delete from tenant_settings where tenant_id in (?, ?)', [tenant.id, other.id])
+          for (const row of rows)
+            await tx.run('insert into tenant_settings (tenant_id, settings, version) values (?, ?, ?)', [
+              row.tenant_id,
+              row.settings,
+              row.version,
+            ])
+          await tx.run("update settings set value = ? where name = 'tenant_settings_version'", [String(counter)])
+        })
+      await set({ max_attempts: 5 })
+      await cache.runOnce()
+      assert.deepEqual([attempts(tenant), attempts(other)], [5, 3])
+      await loseSince()
+      await cache.runOnce()
+      assert.deepEqual([attempts(tenant), attempts(other)], [4, 3], 'the change was lost')
+      await set({ max_attempts: 6 })
+      await cache.runOnce()
+      await loseSince()
+      await set({ max_attempts: 7 })
+      await cache.runOnce()
+      assert.deepEqual([attempts(tenant), attempts(other)], [7, 3], 'the same version, by the same tenant')
+      await loseSince()
+      await setSettings(service, other, { max_attempts: 8 })
+      await cache.runOnce()
+      assert.deepEqual([attempts(tenant), attempts(other)], [4, 8], 'the same version, by another tenant')
+      const seen = cache.of(other.id)
+      await cache.runOnce()
+      assert.equal(cache.of(other.id), seen, 'nothing new')
+    })
+
+    test('[POL-10] settings that arrive late do not replace newer ones', () => {
+      const cache = makeSettingsCache(service.store)
+      cache.keep('ten_a', { ...cache.of('ten_a'), max_attempts: 2 }, 12)
+      cache.keep('ten_a', { ...cache.of('ten_a'), max_attempts: 1 }, 11)
+      assert.equal(cache.of('ten_a').max_attempts, 2)
+    })
+
     test('[POL-10] an invalid setting is refused with its field, and nothing is changed', async () => {
       for (const wrong of [
         { visibility_timeout_s: 0 },
