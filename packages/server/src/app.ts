@@ -2,6 +2,7 @@
 import { MAX_IMPORT, operations as contract } from '@sensorium/contract'
 import { backgroundWork, type BackgroundWork } from './background.ts'
 import { maySeeChannel } from './channels/get.ts'
+import { moveBackWithClock } from './delivery/move-with-clock.ts'
 import { makeClientAddress } from './http/client-address.ts'
 import { makeMetrics, type Metrics } from './http/metrics.ts'
 import { loadedWhenUsed, type Mount } from './http/mount.ts'
@@ -97,6 +98,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
     memory,
     ahead: parts.ahead,
     async listen() {
+      await moveBackWithClock(store, clock)
       await parts.announcements.runOnce()
       await parts.settings.runOnce()
       const address = await server.listen(config.host, config.port)

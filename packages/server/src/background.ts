@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import { expireMemories } from './memory/expire.ts'
 import { rewordMemories } from './memory/reword.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
-import { MOVE_EVERY_MS, moveWithClock } from './delivery/move-with-clock.ts'
+import { MOVE_EVERY_MS, moveWithClock, NOTE_EVERY_MS, noteTime } from './delivery/move-with-clock.ts'
 import type { PolicyOf } from './delivery/policy.ts'
 import type { Wakeups } from './delivery/wake.ts'
 import { LOOK_EVERY_MS as CONNECTORS_EVERY_MS, type Supervisor } from './ingest/connectors/supervise.ts'
@@ -87,6 +87,7 @@ export function backgroundWork(parts: BackgroundParts) {
     followClock: { everyMs: FOLLOW_EVERY_MS, runOnce: () => followClock(store, clock) },
     /** Takes over a step of the machine's clock, if the node follows no other. */
     moveWithClock: { everyMs: MOVE_EVERY_MS, runOnce: () => moveWithClock(store, clock) },
+    noteTime: { everyMs: NOTE_EVERY_MS, runOnce: () => noteTime(store, clock) },
     syncRateLimits: {
       everyMs: 1_000,
       runOnce: async () => {

@@ -1,14 +1,42 @@
-// Handles a machine clock that was set ahead: by an administrator, by a time server, or because the machine slept.
-// Leases and waits are lengths of time, and none of that time has passed. So their ends move with the clock, in the
-// transaction in which the clock takes the step. The next transaction finds both moved.
+// Handles a machine clock that was set: by an administrator, by a time server, or because the machine slept. Leases and
+// waits are lengths of time, and none of that time has passed, so their ends move with the clock.
+//
+// 1. Set ahead: they move in the transaction in which the node's time takes the step. The next one finds both moved.
+// 2. Set back: the time of a running node does not go back (kernel/clock.ts), but the next process begins with the
+//    machine's time. The time is written down now and then; a process that begins earlier moves the ends back.
 //
 // Only for a store with one node. Nodes that share a store go by the store's clock and not by the machine's.
 import type { Clock } from '../kernel/clock.ts'
-import type { Store } from '../store/db.ts'
+import { one, type Db, type Store } from '../store/db.ts'
 import { moveEnds } from './sql.ts'
 
 /** How long the node's time may go on without taking a step of the machine's clock. */
 export const MOVE_EVERY_MS = 1_000
+
+/** How much longer a lease may last after a start with an earlier time. */
+export const NOTE_EVERY_MS = 10_000
+
+const writeTime = (tx: Db, now: number): Promise<number> =>
+  tx.run(
+    "insert into settings (name, value) values ('time', ?) on conflict (name) do update set value = excluded.value",
+    [String(now)],
+  )
+
+export async function noteTime(store: Store, clock: Clock): Promise<void> {
+  if (!store.isShared) await store.tx((tx) => writeTime(tx, clock.now()), { mayBeLost: true })
+}
+
+/** Called on start. If the time is earlier than the one that was noted, moves all leases and waits back. */
+export async function moveBackWithClock(store: Store, clock: Clock): Promise<void> {
+  if (store.isShared) return
+  await store.tx(async (tx) => {
+    const noted = await one<{ value: string }>(tx, "select value from settings where name = 'time'")
+    const now = clock.now()
+    const ahead = Number(noted?.value ?? 0) - now
+    if (ahead > 0) await moveEnds(tx, -ahead, now)
+    await writeTime(tx, now)
+  })
+}
 
 /**
  * Takes a held step of the clock and moves all leases and waits along. If the store refuses the commit, the clock has

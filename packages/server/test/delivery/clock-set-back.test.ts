@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asleep } from '../support/asleep.ts'
-import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
-import { realClock } from '../support/fake-clock.ts'
+import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
+import { fakeClock, realClock, START } from '../support/fake-clock.ts'
 import { startService } from '../support/service.ts'
 import { eventIds, ids, interest, poll, publish } from '../events/tools.ts'
 import { clockSuite } from './clock-suite.ts'
@@ -44,6 +44,26 @@ onBothEngines((engine) => {
       assert.deepEqual(eventIds(await suite.poll()), [id])
     })
   })
+})
+
+test('[POL-2] a clock that is set back while the service is down: a lease lasts as long as it was promised', async () => {
+  const first = await startService(sqlite, { VISIBILITY_TIMEOUT_S: '30' })
+  const tenant = await first.tenant()
+  const agent = await tenant.agent()
+  await interest(first, agent)
+  const leased = (await publish(first, agent.token)).body.event_id
+  assert.deepEqual(eventIds(await poll(first, agent.token)), [leased])
+  await first.clock.advance(10_000) // the time is noted
+  const second = await first.restart({}, fakeClock(START - HOUR))
+  try {
+    const exchanged = await second.call('POST /v1/auth/token', { body: { api_key: agent.key } })
+    const token = exchanged.body.access_token
+    assert.deepEqual(await poll(second, token), [])
+    await second.clock.advance(30_000)
+    assert.deepEqual(eventIds(await poll(second, token)), [leased])
+  } finally {
+    await second.stop()
+  }
 })
 
 if (POSTGRES_URL) {

@@ -47,7 +47,7 @@ export interface Service {
   call<T = Untyped>(request: string, options?: CallOptions): Promise<Reply<T>>
   tenant(slug?: string): Promise<TestTenant>
   /** Stops this one and starts another on the same store. */
-  restart(env?: Record<string, string>): Promise<Service>
+  restart(env?: Record<string, string>, clock?: FakeClock): Promise<Service>
   /** Another node on the same store (PostgreSQL). */
   another(env?: Record<string, string>, clock?: FakeClock): Promise<Service>
   stop(): Promise<void>
@@ -188,9 +188,9 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
         },
       }
     },
-    async restart(more = {}) {
+    async restart(more = {}, itsClock = clock) {
       await stop()
-      return launch({ ...env, ...more }, clock, drop)
+      return launch({ ...env, ...more }, itsClock, drop)
     },
     another: (more = {}, itsClock = clock) => launch({ ...env, ...more }, itsClock, async () => {}),
     async stop() {
