@@ -33,8 +33,8 @@ export interface Place {
 export interface Admission {
   /** Takes a place for this many events, or throws service_unavailable. */
   enter(tenantId: string, senderId: string, events: number, bytes: number): Place
-  /** Notes that a group begins. Returns a function to call when it has ended. */
-  begin(work: number): () => void
+  /** Notes that a group of these tenants begins. Returns a function to call when it has ended. */
+  begin(work: number, tenantIds: ReadonlySet<string>): () => void
   /** Work that is waiting or under way. */
   readonly work: number
   /** The recent rate of work, in units a millisecond. */
@@ -80,21 +80,32 @@ function countWork() {
   return counted
 }
 
+interface Group {
+  since: number
+  tenantIds: ReadonlySet<string>
+}
+
 /** Measures how much work is done in a millisecond, from the groups that ended recently. */
-function measureRate(elapsed: () => number) {
-  /** The groups under way, the oldest first. */
-  const underWay = new Set<{ since: number }>()
+function measureRate(elapsed: () => number, lanes: number) {
+  const underWay = new Set<Group>()
   let lastEnded = 0
+  let lastBegan = 0
+  const isUnderWay = (tenantId: string): boolean => [...underWay].some(({ tenantIds }) => tenantIds.has(tenantId))
   const measured = {
     rate: FIRST_GUESS,
-    /** How long the oldest group has been under way: when the disk or the server stalls, everybody waits for it. */
-    stalledMs(): number {
-      for (const { since } of underWay) return elapsed() - since
-      return 0
+    /**
+     * For how long no group has begun, while a submission of the tenant would have to wait for one to end: the disk or
+     * the server stalls. A tenant with nothing under way has a lane beside the others, where there are several.
+     */
+    stalledMs(tenantId: string): number {
+      if (underWay.size < lanes) return 0
+      const isBeside = lanes > 1 && underWay.size === lanes && !isUnderWay(tenantId)
+      return isBeside ? 0 : elapsed() - lastBegan
     },
-    begin(work: number): () => void {
-      const group = { since: elapsed() }
+    begin(work: number, tenantIds: ReadonlySet<string>): () => void {
+      const group = { since: elapsed(), tenantIds }
       underWay.add(group)
+      lastBegan = group.since
       return () => {
         underWay.delete(group)
         const now = elapsed()
@@ -123,16 +134,17 @@ function rememberTypical() {
   }
 }
 
-export function makeAdmission(elapsed: () => number): Admission {
+/** `lanes`: how many groups may be under way at once. */
+export function makeAdmission(elapsed: () => number, lanes: number): Admission {
   const waiting = countWork()
-  const groups = measureRate(elapsed)
+  const groups = measureRate(elapsed, lanes)
   const typical = rememberTypical()
   let bytesHeld = 0
 
   return {
     enter(tenantId, senderId, events, bytes) {
       const wait = waiting.before(tenantId, senderId) / groups.rate
-      if (wait > ADMITTED_WAIT_MS || groups.stalledMs() > ADMITTED_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
+      if (wait > ADMITTED_WAIT_MS || groups.stalledMs(tenantId) > ADMITTED_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
         throw unavailable(
           'More is waiting to be published than can be done in time',
           Math.ceil(Math.max(1_000, wait) / 1_000),

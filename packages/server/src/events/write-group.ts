@@ -1,9 +1,10 @@
 // Writes a group of submissions in one transaction: the events whose ids are new, their deliveries, the counters and
 // the records of the responses.
 import type { Handover, NewDelivery } from '../delivery/handover.ts'
-import { insertDeliveries, insertLeasedDeliveries } from '../delivery/insert-deliveries.ts'
+import { insertDeliveries, insertLeasedDeliveries, ROWS_AT_ONCE } from '../delivery/insert-deliveries.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { lockRoutingShared } from '../routing/changes.ts'
 import type { Router, Tables } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
@@ -77,7 +78,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     ])
     const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 
-    const deliveries: NewDelivery[] = []
+    const matched: { event: PreparedEvent; submission: Submission; matches: readonly Match[] }[] = []
     const outcomes = group.map((ready) => {
       const { submission } = ready
       const routed = upToDate(ready, tables, callerCanReroute)
@@ -87,11 +88,19 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
         if (deep.has(event)) return { status: 'refused', failure: tooDeep(event) }
         // The first of two equal ids in a group made the row.
         if (!fresh.delete(`${submission.tenantId} ${event.id}`)) return { status: 'duplicate', eventId: event.id }
-        const made = deliveriesOf(event, submission, matches, makeId, now)
-        for (const delivery of made) deliveries.push(delivery)
-        return { status: 'accepted', eventId: event.id, recipients: made.length }
+        const all = withExtra(matches, submission.extraRecipientId)
+        matched.push({ event, submission, matches: all })
+        return { status: 'accepted', eventId: event.id, recipients: all.length }
       })
     })
+    const deliveries: NewDelivery[] = []
+    for (const { event, submission, matches } of matched) {
+      for (let at = 0; at < matches.length; at += ROWS_AT_ONCE) {
+        if (at > 0) await nextTurn()
+        const some = matches.length > ROWS_AT_ONCE ? matches.slice(at, at + ROWS_AT_ONCE) : matches
+        for (const match of some) deliveries.push(deliveryOf(event, submission, match, makeId('delivery'), now))
+      }
+    }
     // A lease begins when a poll is found for it: on a busy PostgreSQL the statements above may have taken a while.
     const { ready, leased } = handOver(deliveries, clock.now(), ({ tenant_id, recipient_id }) =>
       tables.get(tenant_id)!.paused.has(recipient_id),
@@ -122,29 +131,28 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
   return write
 }
 
-function deliveriesOf(
+const withExtra = (matches: readonly Match[], extraId: string | undefined): readonly Match[] =>
+  extraId === undefined || matches.some(({ recipientId }) => recipientId === extraId)
+    ? matches
+    : [...matches, { recipientId: extraId, priority: 0, enrichment: 'none' as const, matched: [] }]
+
+const deliveryOf = (
   event: PreparedEvent,
   { tenantId, extraRecipientId }: Submission,
-  matches: readonly Match[],
-  makeId: MakeId,
+  match: Match,
+  id: string,
   now: number,
-): NewDelivery[] {
-  const all =
-    extraRecipientId === undefined || matches.some(({ recipientId }) => recipientId === extraRecipientId)
-      ? matches
-      : [...matches, { recipientId: extraRecipientId, priority: 0, enrichment: 'none' as const, matched: [] }]
-  return all.map((match) => ({
-    tenant_id: tenantId,
-    recipient_id: match.recipientId,
-    id: makeId('delivery'),
-    event_id: event.id,
-    priority: match.priority,
-    enrichment: match.enrichment,
-    matched: textOfMatch(match, otherReason(match, extraRecipientId)),
-    created_at: now,
-    envelope: event.text,
-  }))
-}
+): NewDelivery => ({
+  tenant_id: tenantId,
+  recipient_id: match.recipientId,
+  id,
+  event_id: event.id,
+  priority: match.priority,
+  enrichment: match.enrichment,
+  matched: textOfMatch(match, otherReason(match, extraRecipientId)),
+  created_at: now,
+  envelope: event.text,
+})
 
 /** Why the event is delivered, besides the subscriptions that match. */
 function otherReason({ recipientId, addressedAs: recipient }: Match, extraId: string | undefined): string | undefined {

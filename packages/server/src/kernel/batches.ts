@@ -13,7 +13,10 @@ export interface BatchOptions<Item, Result> {
   lanes?: number
   /** The most items in one batch. */
   maxItems?: number
-  /** A batch is full when its items weigh this much together. One item is always taken, however heavy it is. */
+  /**
+   * A batch is full when its items weigh this much together. An item that weighs as much alone has a batch of its own:
+   * the others would take as long as it does.
+   */
   maxWeight?(): number
   weigh?(item: Item): number
   /**
@@ -136,7 +139,8 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
     const enough = maxWeight()
     const isFull = ({ item }: Waiting<Item, Result>): boolean =>
       ++count >= maxItems || (weight += weigh(item)) >= enough
-    const batch = queue.take(isFull, isUrgent() ? tenants.has : undefined)
+    const joins = ({ item }: Waiting<Item, Result>): boolean => weigh(item) < enough
+    const batch = queue.take(isFull, isUrgent() ? tenants.has : undefined, joins)
     const leave = apart ? tenants.begin(new Set(batch.map(({ item }) => ownerOf(item).tenantId))) : () => {}
     busy++
     underWay += batch.length

@@ -8,8 +8,11 @@ interface Line<T> {
 export interface FairQueue<T> {
   readonly size: number
   push(tenant: string, sender: string, item: T): void
-  /** Takes items in turn until `full` returns true for the last one taken. Skips tenants that are left out. */
-  take(full: (item: T) => boolean, isLeftOut?: (tenant: string) => boolean): T[]
+  /**
+   * Takes items in turn until `full` returns true for the last one taken, or `joins` returns false for the next one
+   * after the first. Skips tenants that are left out.
+   */
+  take(full: (item: T) => boolean, isLeftOut?: (tenant: string) => boolean, joins?: (item: T) => boolean): T[]
   /** Whether an item of this tenant waits. */
   has(tenant: string): boolean
   /** Whether an item of a tenant that is not left out waits. */
@@ -21,11 +24,13 @@ export function fairQueue<T>(): FairQueue<T> {
   const tenants = new Map<string, Map<string, Line<T>>>()
   let size = 0
 
-  function turn(isLeftOut?: (tenant: string) => boolean): T | undefined {
+  function turn(isLeftOut?: (tenant: string) => boolean, isWanted?: (item: T) => boolean): T | undefined {
     for (const [tenant, senders] of tenants) {
       if (isLeftOut?.(tenant)) continue
       for (const [sender, line] of senders) {
-        const item = line.items[line.next++]!
+        const item = line.items[line.next]!
+        if (isWanted && !isWanted(item)) return undefined
+        line.next++
         senders.delete(sender)
         if (line.next < line.items.length) senders.set(sender, line)
         tenants.delete(tenant)
@@ -56,9 +61,9 @@ export function fairQueue<T>(): FairQueue<T> {
       }
       size++
     },
-    take(full, isLeftOut) {
+    take(full, isLeftOut, joins) {
       const taken: T[] = []
-      for (let item = turn(isLeftOut); item !== undefined; item = turn(isLeftOut)) {
+      for (let item = turn(isLeftOut); item !== undefined; item = turn(isLeftOut, joins)) {
         taken.push(item)
         if (full(item)) break
       }

@@ -27,18 +27,18 @@ describe('admission', () => {
   let passed = 0
 
   test('[RTE-14] counts deliveries to make, not events: a few events with many recipients fill it', () => {
-    const admission = makeAdmission(() => passed)
+    const admission = makeAdmission(() => passed, 1)
     let entered = 0
     assert.throws(() => {
       for (; entered < 10_000; entered++) admission.enter('ten', 'agt', 1, 300).revise(workOf(1, 300, 300, 0))
     }, isRefused)
     assert.ok(entered < 1_000, String(entered))
-    const light = makeAdmission(() => passed)
+    const light = makeAdmission(() => passed, 1)
     for (let i = 0; i < 5_000; i++) light.enter('ten', 'agt', 1, 300).revise(workOf(1, 1, 300, 0))
   })
 
   test('[RTE-14] refuses a flooding sender, but neither other tenants nor other senders of its tenant', () => {
-    const admission = makeAdmission(() => passed)
+    const admission = makeAdmission(() => passed, 1)
     const places: Place[] = []
     const flood = () => admission.enter('loud', 'agt', 1, 300)
     assert.throws(() => {
@@ -58,8 +58,8 @@ describe('admission', () => {
   })
 
   test('[RTE-14] refuses everybody while work that was begun earlier does not end', () => {
-    const admission = makeAdmission(() => passed)
-    const ended = admission.begin(1)
+    const admission = makeAdmission(() => passed, 1)
+    const ended = admission.begin(1, new Set(['other']))
     admission.enter('ten', 'agt', 1, 300).leave()
     passed += 5_000
     assert.throws(() => admission.enter('ten', 'agt', 1, 300), isRefused)
@@ -67,8 +67,24 @@ describe('admission', () => {
     admission.enter('ten', 'agt', 1, 300).leave()
   })
 
+  test('[RTE-14] [SAFE-38] with several lanes, refuses whom a slow group keeps from beginning, and nobody else', () => {
+    const admission = makeAdmission(() => passed, 2)
+    const enter = (tenantId: string): void => admission.enter(tenantId, 'agt', 1, 300).leave()
+    const slow = [admission.begin(1, new Set(['heavy'])), admission.begin(1, new Set(['heavy']))]
+    passed += 5_000
+    enter('quiet') // it has a lane beside the two
+    assert.throws(() => enter('heavy'), isRefused)
+    const beside = admission.begin(1, new Set(['quiet']))
+    enter('quiet')
+    passed += 5_000
+    for (const tenantId of ['quiet', 'heavy', 'third']) assert.throws(() => enter(tenantId), isRefused)
+    beside()
+    slow[0]!()
+    for (const tenantId of ['quiet', 'heavy', 'third']) enter(tenantId)
+  })
+
   test('[RTE-14] bounds the bytes of all tenants together', () => {
-    const admission = makeAdmission(() => passed)
+    const admission = makeAdmission(() => passed, 1)
     assert.throws(() => {
       for (let i = 0; i < 100; i++) admission.enter(`ten_${i}`, 'agt', 1, 1_000_000)
     }, isRefused)

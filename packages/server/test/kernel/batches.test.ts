@@ -81,6 +81,17 @@ test('[RTE-1] every item is in one batch, in order, and no batch exceeds its siz
   )
 })
 
+test('[SAFE-38] an item that fills a batch alone shares it with no other', async () => {
+  const ran: number[][] = []
+  const batches = makeBatches<number, number>({
+    maxWeight: () => 10,
+    weigh: (weight) => weight,
+    run: async (items) => (ran.push([...items]), [...items]),
+  })
+  await Promise.all([1, 2, 30, 3, 10, 9, 9].map((weight) => batches.add(weight)))
+  assert.deepEqual(ran, [[1, 2], [30], [3], [10], [9, 9]])
+})
+
 test('[RTE-1] a batch that throws rejects its own items, and an item can fail alone', async () => {
   const batches = makeBatches<string, string>({
     maxItems: 2,
