@@ -71,7 +71,7 @@ const PART_DELIVERIES = 2_000
 
 interface Ready extends RoutedSubmission {
   work: number
-  /** When the submission began to wait. */
+  /** When the submission, its recipients found, began to wait. */
   since: number
 }
 
@@ -178,15 +178,13 @@ export function makePublish(tools: PublishTools): Publish {
     const { tenantId, senderId, events } = submission
     const place = admission.enter(tenantId, senderId, events.length, bytesOf(events))
     try {
-      const since = clock.elapsed()
       const found = route(submission)
       const routed = found instanceof Promise ? await found : found
       place.revise(workOfRouted(submission, routed, routed.steps))
       const outcomes: PublishOutcome[] = []
       for (const part of partsOf(submission, routed)) {
         const work = workOfRouted(part.submission, part.routed, 0)
-        // Only the first part has waited since then.
-        outcomes.push(...(await batches.add({ ...part, work, since: outcomes.length === 0 ? since : clock.elapsed() })))
+        outcomes.push(...(await batches.add({ ...part, work, since: clock.elapsed() })))
       }
       return outcomes
     } finally {
