@@ -48,8 +48,13 @@ function tellingOf(data: unknown): string[][] {
       if (kind >= 0) kinds[kind]!.push(String(value).slice(0, MAX_TEXT))
     } else if (Array.isArray(value)) {
       for (const item of value.slice(0, MAX_VALUES)) collect(name, item)
-    } else if (typeof value === 'object' && value !== null)
-      for (const [inner, item] of Object.entries(value)) collect(inner, item)
+    } else if (typeof value === 'object' && value !== null) {
+      // Not `Object.entries`, which took 100 ms for an object with 83,000 names.
+      for (const inner of Object.keys(value)) {
+        if (looked >= MAX_VALUES) return
+        collect(inner, (value as Record<string, unknown>)[inner])
+      }
+    }
   }
   collect('', data)
   return kinds

@@ -34,6 +34,12 @@ describe('the query of an event', () => {
     assert.ok(!query.includes('acme'))
     assert.ok(queryOf({ type: 't', data: 'x'.repeat(100_000) }).length < 1_100)
     assert.equal(queryOf({ type: 'x', data: null }), 'x')
+    let read = 0
+    const data = new Proxy(Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`k${i}`, 1])), {
+      get: (of, name) => (read++, Reflect.get(of, name)),
+    })
+    queryOf({ type: 'x', data })
+    assert.ok(read <= 2_000, `${read} values of a wide object are read`)
   })
 
   test('[RCL-31] takes the meaningful words of its data, written texts first, without field names', () => {
