@@ -60,7 +60,8 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     const tenants = [...new Set(principals.map(({ tenantId }) => tenantId))]
     const keys = [...new Set(principals.map(({ keyId }) => keyId))]
     const readAt = clock.elapsed()
-    const rows = await readStandings(store, tenants, keys)
+    // Not through the pool, in which every request would wait behind the service's own work.
+    const rows = await readStandings(store.outsideTx, store.isSharded, tenants, keys)
     // Keys changed while the query ran, so its result may be stale.
     if (generation !== before) return principals.map((principal) => reads.add(principal))
     const found = new Map(

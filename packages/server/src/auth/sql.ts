@@ -1,5 +1,5 @@
 // The rows of API keys. Every query but the exchange names the tenant; the exchange finds the tenant by the key's hash.
-import type { Db } from '../store/db.ts'
+import type { Db, Reads } from '../store/db.ts'
 
 export interface KeyRow {
   tenant_id: string
@@ -87,10 +87,15 @@ interface KeyStandingRow {
  * Returns the standing of each key and the team of its agent. A key is live if it is not revoked and its agent is
  * active. Unknown keys are left out. Locks nothing.
  */
-export const readStandings = (db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
-  db.isSharded ? standingsByTenant(db, tenantIds, keyIds) : standingsAtOnce(db, tenantIds, keyIds)
+export const readStandings = (
+  db: Reads,
+  isSharded: boolean,
+  tenantIds: string[],
+  keyIds: string[],
+): Promise<StandingRow[]> =>
+  isSharded ? standingsByTenant(db, tenantIds, keyIds) : standingsAtOnce(db, tenantIds, keyIds)
 
-const standingsAtOnce = (db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
+const standingsAtOnce = (db: Reads, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
   db.rows<StandingRow>(
     `select k.id, case when k.revoked_at is not null then 'revoked'
                        when k.owner_type = 'agent' and a.status <> 'active' then 'inactive'
@@ -101,7 +106,7 @@ const standingsAtOnce = (db: Db, tenantIds: string[], keyIds: string[]): Promise
   )
 
 /** Keys are on every machine, agents with their tenant: one query for the keys, and one for each tenant. */
-async function standingsByTenant(db: Db, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> {
+async function standingsByTenant(db: Reads, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> {
   const keys = await db.rows<KeyStandingRow>(
     `select tenant_id, id, owner_type, owner_id, revoked_at from api_keys where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}`,
     [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
@@ -126,7 +131,7 @@ async function standingsByTenant(db: Db, tenantIds: string[], keyIds: string[]):
 }
 
 /** Returns the status and team of agents that own keys. Locks nothing. */
-const readOwners = (db: Db, tenantId: string, ids: string[]) =>
+const readOwners = (db: Reads, tenantId: string, ids: string[]) =>
   db.rows<{ id: string; status: string; team_id: string | null }>(
     `select id, status, team_id from agents where tenant_id = ? and ${db.dialect.inList('id')}`,
     [tenantId, db.dialect.list(ids)],

@@ -186,7 +186,7 @@ onBothEngines((engine) => {
       'routing changes': (db) => readChanges(db, 'ten_a', 5, 100),
       'agents at rest': (db) => readInactiveOrPaused(db, 'ten_a'),
       'key by hash': (db) => findKeyByHash(db, 'x', 5),
-      standings: (db) => readStandings(db, ['ten_a'], ['key_x']),
+      standings: (db) => readStandings(db, db.isSharded, ['ten_a'], ['key_x']),
     }
 
     // Before anything is analysed: a table that has just grown is read as sparingly as one with statistics.
