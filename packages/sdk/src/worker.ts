@@ -24,7 +24,13 @@ const DEFAULT_LEASE_S = 30
 const REMEMBERED = 10_000
 const MAX_REASON = 1_000
 const MAX_WAIT_S = 86_400
-const STOPPED = 'the worker was stopped'
+/** Stopping is no failure of the handler, so another worker may take the delivery at once. */
+const unfinished = (): RetryAfter => new RetryAfter(0, 'the worker was stopped')
+/**
+ * How many seconds an event rests after a handler threw, by attempt; the last is repeated. Without a rest, all attempts
+ * of an event would be used up within a second, before anything that the handler depends on could recover.
+ */
+const REST_S = [1, 5, 30, 120]
 
 /** The part of a client that a worker needs. `with` makes the clients of the same type that handlers get. */
 export interface WorkerClient<Client> {
@@ -45,7 +51,7 @@ export interface WorkOf<Client, D> {
 export interface WorkerOptionsOf<Client, D> {
   /**
    * Handles one delivery, which is acknowledged once this returns or resolves. If it throws, the delivery is given back
-   * with the reason; `RetryAfter` and `DeadLetter` decide what happens to it then.
+   * with the reason and comes again after 1, 5, 30, then 120 seconds; `RetryAfter` and `DeadLetter` decide otherwise.
    */
   handle(work: WorkOf<Client, D>): unknown
   /** How many handlers run at once; 8 by default. */
@@ -97,7 +103,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   async function handleDelivery(delivery: Delivery): Promise<Settle> {
     const event = delivery.payload as Event & { data: D }
     if (!handled.has(delivery.event_id)) {
-      if (stopping) return () => giveBack(client.deliveries, delivery, new Error(STOPPED))
+      if (stopping) return () => giveBack(client.deliveries, delivery, unfinished())
       const trace = typeof event['traceparent'] === 'string' ? { traceparent: event['traceparent'] } : {}
       const work = {
         event,
@@ -138,7 +144,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     })())
 
   async function stop(graceMs?: number): Promise<void> {
-    const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(new Error(STOPPED)), graceMs)
+    const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(unfinished()), graceMs)
     await begin().finally(() => clearTimeout(timer))
   }
 
@@ -161,6 +167,12 @@ function tellConsole(error: unknown, delivery?: Delivery): void {
   console.error(`worker${delivery ? ` (event ${delivery.event_id})` : ''}: ${String(error)}`)
 }
 
+/** Returns how long the delivery rests: as long as the handler asked for, or longer with every attempt that failed. */
+const restOf = (error: unknown, { attempt_count }: Delivery): number =>
+  error instanceof RetryAfter
+    ? Math.min(MAX_WAIT_S, Math.max(0, Math.ceil(error.seconds) || 0))
+    : REST_S[Math.min(attempt_count, REST_S.length) - 1]!
+
 /**
  * Gives a delivery back with values that the service accepts: whole seconds, a day at most, and a reason without NUL,
  * the one character that no store keeps.
@@ -170,9 +182,6 @@ async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: un
   const reason = said.slice(0, MAX_REASON) || 'the handler failed'
   await deliveries.nack([delivery.id], {
     reason,
-    ...(error instanceof RetryAfter
-      ? { retry_after_seconds: Math.min(MAX_WAIT_S, Math.max(0, Math.ceil(error.seconds) || 0)) }
-      : {}),
-    ...(error instanceof DeadLetter ? { dead_letter: true } : {}),
+    ...(error instanceof DeadLetter ? { dead_letter: true } : { retry_after_seconds: restOf(error, delivery) }),
   })
 }

@@ -83,9 +83,13 @@ onBothEngines((engine) => {
       const { agent, client } = await listener(`a.${mode}`)
       const errors: unknown[] = []
       const seen = counter(4)
+      const failed = counter(3)
       const worker = client.worker<{ what: string }>({
         mode,
-        onError: (error) => errors.push(error),
+        onError(error) {
+          errors.push(error)
+          failed.hit()
+        },
         handle({ event, delivery }) {
           seen.hit()
           if (event.data.what === 'dead') throw new DeadLetter('no such customer')
@@ -95,6 +99,9 @@ onBothEngines((engine) => {
       })
       for (const what of ['dead', 'later', 'once'])
         await client.publish({ type: `a.${mode}`, id: `${mode}-${what}`, data: { what } })
+      await failed.reached
+      while ((await client.agents.queue(agent.id)).leased > 0) await new Promise(setImmediate)
+      await service.clock.jump(1_000)
       await seen.reached
       await worker.stop()
       await worker.stopped
@@ -172,6 +179,51 @@ onBothEngines((engine) => {
       )
     })
   }
+
+  test('[SDK-40] a delivery whose handler keeps throwing rests longer after each attempt', async () => {
+    const { agent, client } = await listener('g.failing')
+    const rests: unknown[] = []
+    let givenBack = Promise.withResolvers<void>()
+    const watching: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      if (String(input).endsWith('/nack')) {
+        rests.push((JSON.parse(init!.body as string) as { retry_after_seconds?: number }).retry_after_seconds)
+        givenBack.resolve()
+      }
+      return response
+    }
+    const worker = createClient({ url: service.url, apiKey: agent.key, fetch: watching }).worker({
+      onError: () => {},
+      handle() {
+        throw new Error('the ledger is down')
+      },
+    })
+    await client.publish({ type: 'g.failing', id: 'g-1' })
+    for (const rest of [1, 5, 30, 120, 0]) {
+      await givenBack.promise
+      givenBack = Promise.withResolvers()
+      await service.clock.jump(rest * 1000)
+    }
+    await worker.stop()
+    const [delivery] = (await client.events.get('g-1')).deliveries
+    assert.deepEqual([delivery!.state, delivery!.attempts], ['dead_lettered', 5])
+    assert.deepEqual(rests, [1, 5, 30, 120, 120])
+  })
+
+  test('[SDK-40] a delivery that a stopping worker gives back is due at once', async () => {
+    const { client } = await listener('h.stopped')
+    const begun = counter(1)
+    const worker = client.worker({
+      handle() {
+        begun.hit()
+        return new Promise(() => {})
+      },
+    })
+    await client.publish({ type: 'h.stopped' })
+    await begun.reached
+    await worker.stop(0)
+    assert.equal((await client.deliveries.poll()).count, 1)
+  })
 
   test('[SDK-11] the lease of a slow handler is extended while it runs', async () => {
     const { agent, client } = await listener('d.slow')
