@@ -20,7 +20,10 @@ export interface ClientOptions {
   apiKey?: string
   /** A token instead of a key: an access token or the operator's token. The client does not renew it. */
   token?: string
-  /** The total number of attempts of a call before its error is thrown; 8 by default. */
+  /**
+   * The total number of attempts of a call before its error is thrown. By default 8, and as many as it takes to wait a
+   * minute in all for a service that is away.
+   */
   attempts?: number
   /** The time limit of one attempt, 60,000 by default. The `wait` of a poll is added to it. */
   timeoutMs?: number
@@ -29,7 +32,6 @@ export interface ClientOptions {
   fetch?: typeof fetch
 }
 
-const DEFAULT_ATTEMPTS = 8
 const DEFAULT_TIMEOUT_MS = 60_000
 
 interface Parts {
@@ -113,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
   const connection: Connection = {
     url: baseOf(options.url),
     fetch: options.fetch ?? ((...given) => fetch(...given)),
-    attempts: options.attempts ?? DEFAULT_ATTEMPTS,
+    attempts: options.attempts,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   }
   const { apiKey, token } = options

@@ -1,8 +1,8 @@
 // Responses that are read as they arrive: streams of events, and exports.
 import { ConnectionError, SensoriumError } from './errors.ts'
-import { addressOf, failureOf, isRetryable, type Connection, type OperationId } from './request.ts'
+import { addressOf, failureOf, isAway, isRetryable, type Connection, type OperationId } from './request.ts'
 import type { Tokens } from './tokens.ts'
-import { backoff, orAborted, sleep } from './wait.ts'
+import { backoff, isLast, orAborted, sleep } from './wait.ts'
 
 export interface StreamRequest {
   operation: OperationId
@@ -10,7 +10,7 @@ export interface StreamRequest {
   headers: Record<string, string>
   /** The expected media type, which the page of a gateway does not have. */
   type: string
-  attempts: number
+  attempts: number | undefined
   signal: AbortSignal | undefined
 }
 
@@ -56,6 +56,7 @@ export async function openBody(
 ): Promise<ReadableStream<Uint8Array>> {
   const { attempts, signal } = request
   let renewed = false
+  let waitedMs = 0
   for (let tried = 1; ; tried++) {
     const token = await orAborted(tokens.get(), signal)
     let failure: unknown
@@ -72,7 +73,9 @@ export async function openBody(
     } catch (error) {
       failure = error
     }
-    if (!isRetryable(failure) || tried >= attempts) throw failure
-    await sleep(backoff(tried - 1, retryAfter), signal)
+    if (!isRetryable(failure) || isLast(attempts, tried, waitedMs, isAway(failure))) throw failure
+    const ms = backoff(tried - 1, retryAfter)
+    await sleep(ms, signal)
+    waitedMs += ms
   }
 }

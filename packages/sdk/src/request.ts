@@ -1,13 +1,14 @@
 // One call of an operation: the token, the attempts, and the result as a typed response or a typed error.
 //
 // 1. Every attempt of a POST or PATCH carries the same Idempotency-Key, so a retry never does the work twice.
-// 2. Retried: no response, a response that broke off, 408, 429 and 5xx. Any other response is the result.
+// 2. Retried: no response, a response that broke off, 408, 429 and 5xx. Any other response is the result. A service
+//    that is away is waited for longer than one that responds with an error.
 // 3. A redirect is not followed: it would carry a key or a token to another address.
 // 4. A retried DELETE that gets a 404 has succeeded: an earlier attempt did the work.
 import { OPERATIONS, type Operations } from './contract.ts'
 import { ConnectionError, SensoriumError, type ErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
-import { backoff, sleep, orAborted } from './wait.ts'
+import { backoff, isLast, sleep, orAborted } from './wait.ts'
 
 export type OperationId = keyof Operations
 
@@ -40,8 +41,8 @@ export type Call = <O extends OperationId>(
 export interface Connection {
   url: string
   fetch: typeof fetch
-  /** The total number of attempts of a call. */
-  attempts: number
+  /** The total number of attempts of a call. If it is undefined, `isLast` decides. */
+  attempts: number | undefined
   /** How long one attempt may take before it times out. The `wait` of a poll is added to it. */
   timeoutMs: number
 }
@@ -79,6 +80,10 @@ export function addressOf(url: string, operation: OperationId, { params = {}, qu
 export const isRetryable = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
+
+/** Whether nobody is there at the moment: no connection, a service that drains, or a gateway that finds none. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof SensoriumError && [502, 503, 504].includes(error.status))
 
 async function attempt(
   connection: Connection,
@@ -164,6 +169,7 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
     let renewed = false
     // Whether an earlier attempt may have been carried out although its response did not say so.
     let maybeDone = false
+    let waitedMs = 0
     for (let tried = 1; ; tried++) {
       const token = tokens === null ? null : await orAborted(tokens.get(), signal)
       const authorized = token === null ? headers : { ...headers, authorization: `Bearer ${token}` }
@@ -178,8 +184,10 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
           renewed = true
           continue
         }
-        if (!isRetryable(error) || tried >= connection.attempts) throw error
-        await sleep(backoff(tried - 1, error instanceof SensoriumError ? error.retryAfter : null), signal)
+        if (!isRetryable(error) || isLast(connection.attempts, tried, waitedMs, isAway(error))) throw error
+        const ms = backoff(tried - 1, error instanceof SensoriumError ? error.retryAfter : null)
+        await sleep(ms, signal)
+        waitedMs += ms
       }
     }
   }

@@ -2,6 +2,10 @@
 
 const FIRST_MS = 100
 const MAX_MS = 20_000
+/** Unless the caller sets how many attempts a call has, it has at least this many. */
+const LEAST_ATTEMPTS = 8
+/** And it waits at least this long in all for a service that is away: longer than a restart takes. */
+const LEAST_PATIENCE_MS = 60_000
 /** The longest wait before a retry, whatever the service asks for. A timer of 25 days would fire at once. */
 const MAX_ASKED_S = 300
 
@@ -45,3 +49,10 @@ export function backoff(attempt: number, retryAfterSeconds: number | null, rando
   const asked = Math.min(MAX_ASKED_S, Math.max(0, retryAfterSeconds ?? 0))
   return asked * 1000 + random() * interval
 }
+
+/**
+ * Whether a call that failed is not tried again. `waitedMs` adds up the waits before its attempts, and not the time of
+ * the attempts themselves: a service that takes a minute to fail does not get fewer of them.
+ */
+export const isLast = (attempts: number | undefined, tried: number, waitedMs: number, isAway: boolean): boolean =>
+  attempts === undefined ? tried >= LEAST_ATTEMPTS && (!isAway || waitedMs >= LEAST_PATIENCE_MS) : tried >= attempts

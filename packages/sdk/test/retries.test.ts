@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { ConnectionError, createClient, SensoriumError } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
-import { backoff } from '../src/wait.ts'
+import { backoff, isLast } from '../src/wait.ts'
 import { randomFrom, startProxy, type Treatment } from './proxy.ts'
 
 const TREATMENTS: readonly Treatment[] = ['pass', 'drop', 'lose', 'delay', 'truncate', 'repeat', 'error']
@@ -52,6 +52,47 @@ test('[SDK-8] the client gives up after its attempts, with the last error', asyn
   const busy = scripted([failed(503), failed(500)])
   const other = createClient({ url: 'http://service', token: 't', fetch: busy.fetch, attempts: 2 })
   await assert.rejects(other.agents.list(), (error) => error instanceof SensoriumError && error.status === 500)
+})
+
+test('[SDK-41] a call waits for a service that is away, and not for one that fails', () => {
+  assert.equal(isLast(undefined, 8, 59_000, true), false)
+  assert.equal(isLast(undefined, 8, 60_000, true), true)
+  assert.equal(isLast(undefined, 7, 60_000, true), false, 'attempts that take long are not fewer')
+  assert.equal(isLast(undefined, 8, 0, false), true)
+  assert.equal(isLast(3, 3, 0, true), true, 'attempts that the caller sets')
+})
+
+test('[SDK-41] a call outlasts a restart of nearly a minute, and gives up after it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.method(Math, 'random', () => 1)
+  const away = [failed(503), () => new TypeError('refused'), failed(502)]
+  let tried = 0
+  let comesBackAt = Number.POSITIVE_INFINITY
+  const fetch: typeof globalThis.fetch = async () => {
+    if (tried >= comesBackAt) return Response.json({ event_id: 'e', status: 'accepted' }, { status: 202 })
+    const response = away[tried++ % away.length]!()
+    if (response instanceof Error) throw response
+    return response
+  }
+  const client = createClient({ url: 'http://service', token: 't', fetch, events: { source: '/s' } })
+  /** Publishes, and lets the waits pass. Returns the result, and for how long it waited. */
+  async function published(): Promise<[unknown, number]> {
+    const call = client.publish({ type: 'a.b' }).catch((error: unknown) => error)
+    let result: unknown
+    void call.then((value) => (result = value))
+    for (let waited = 0; ; waited += 100) {
+      for (let turn = 0; turn < 5 && result === undefined; turn++) await new Promise(setImmediate)
+      if (result !== undefined) return [result, waited]
+      t.mock.timers.tick(100)
+    }
+  }
+  const [error, waited] = await published()
+  assert.ok(error instanceof SensoriumError || error instanceof ConnectionError)
+  assert.ok(waited >= 60_000 && waited < 85_000, `${waited} ms`)
+  comesBackAt = tried - 1
+  tried = 0
+  const [response] = await published()
+  assert.equal((response as { status: string }).status, 'accepted')
 })
 
 test('[SDK-8] a DELETE that finds nothing fails if no earlier attempt can have succeeded', async () => {

@@ -3,6 +3,9 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createClient, type OperationId } from '@sensorium/client'
 import { makeMcpServer } from './make-mcp-server.ts'
 
+/** A few seconds: programs that call tools give up on a call after a time of their own, often a minute. */
+const ATTEMPTS = 8
+
 export interface StdioOptions {
   url: string
   apiKey: string
@@ -15,7 +18,7 @@ export interface StdioOptions {
 
 /** Serves until standard input ends. */
 export async function serveMcpOverStdio({ url, apiKey, version, report, signal }: StdioOptions): Promise<void> {
-  const client = createClient({ url, apiKey })
+  const client = createClient({ url, apiKey, attempts: ATTEMPTS })
   const agent = await client.agent({ signal })
   const callerOf = (signal: AbortSignal) => ({
     id: agent?.id ?? '',
