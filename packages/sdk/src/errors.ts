@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'insufficient_scope'
   | 'not_found'
   | 'method_not_allowed'
+  | 'request_timeout'
   | 'conflict'
   | 'payload_too_large'
   | 'unsupported_media_type'
@@ -22,6 +23,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   403: 'insufficient_scope',
   404: 'not_found',
   405: 'method_not_allowed',
+  408: 'request_timeout',
   409: 'conflict',
   413: 'payload_too_large',
   415: 'unsupported_media_type',

@@ -1,7 +1,8 @@
 // What proxies and gateways between the client and the service do to a response.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConnectionError, createClient, SensoriumError } from '@sensorium/client'
+import { ConnectionError, createClient, SensoriumError, type ErrorCode } from '@sensorium/client'
+import { ERRORS } from '@sensorium/contract'
 
 const html = (status: number, headers: Record<string, string> = {}): Response =>
   new Response('<html>gateway</html>', { status, headers: { 'content-type': 'text/html', ...headers } })
@@ -33,9 +34,11 @@ test('[SDK-20] a success without its body counts as broken off, and is retried',
 })
 
 test('[SDK-3] an error page of a gateway gets the code of its status', async () => {
-  const codes = { 401: 'authentication_failed', 404: 'not_found', 413: 'payload_too_large', 429: 'rate_limited' }
-  for (const [status, code] of Object.entries(codes)) {
-    const { fetch } = scripted(() => html(Number(status)))
+  // As a record, so that the type check notices a code of the catalogue that the client does not know.
+  const catalogue: Readonly<Record<ErrorCode, { status: number }>> = ERRORS
+  const refusals = Object.entries(catalogue).filter(([, { status }]) => status < 500 && status !== 400)
+  for (const [code, { status }] of refusals) {
+    const { fetch } = scripted(() => html(status))
     await assert.rejects(clientOf(fetch, 1).agents.get('agt_1'), (error: unknown) => {
       assert.ok(error instanceof SensoriumError)
       return error.code === code
