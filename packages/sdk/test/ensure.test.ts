@@ -59,6 +59,13 @@ onBothEngines((engine) => {
     assert.equal((await admin.publish({ type: 'com.plant.pump', data: { alarm: true } })).recipients, 3)
   })
 
+  test('[SDK-19] an interest of nobody is refused, and the error says which key is needed', async () => {
+    await assert.rejects(admin.ensure({ interests: [{ event_type: 'com.shop.*' }] }), {
+      name: 'TypeError',
+      message: /Use a key of the agent, or name the agent and set mintKeys/,
+    })
+  })
+
   test('[SDK-18] what is no longer described is removed, or kept on request', async () => {
     await fresh()
     const { agents, channels } = await admin.ensure(TEAM, { mintKeys: true })
