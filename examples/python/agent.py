@@ -5,21 +5,36 @@ Usage: python3 agent.py <address of the service> <org-admin key>
 
 import json
 import sys
+import urllib.error
 import urllib.request
 import uuid
 
 
 class Sensorium:
     def __init__(self, url, api_key):
-        self.url, self.token = url, None
-        self.token = self.call("POST", "/auth/token", {"api_key": api_key})["access_token"]
+        self.url, self.api_key, self.token = url, api_key, None
 
-    def call(self, method, path, body=None):
+    def call(self, method, path, body=None, idempotency_key=None):
+        # One key for all attempts: a POST that is sent again is carried out once.
+        key = idempotency_key or str(uuid.uuid4())
+        try:
+            return self.send(method, path, body, key, self.token or self.exchange())
+        except urllib.error.HTTPError as error:
+            if error.code != 401:
+                raise
+        # The token has expired. If the key was revoked, its exchange raises 401.
+        return self.send(method, path, body, key, self.exchange())
+
+    def exchange(self):
+        self.token = self.send("POST", "/auth/token", {"api_key": self.api_key})["access_token"]
+        return self.token
+
+    def send(self, method, path, body=None, key=None, token=None):
         headers = {"content-type": "application/json", "prefer": "handling=strict"}
-        if self.token:
-            headers["authorization"] = "Bearer " + self.token
-        if method == "POST":
-            headers["idempotency-key"] = str(uuid.uuid4())
+        if token:
+            headers["authorization"] = "Bearer " + token
+        if key and method in ("POST", "PATCH"):
+            headers["idempotency-key"] = key
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + "/v1" + path, data, headers, method=method)
         with urllib.request.urlopen(request, timeout=60) as response:
