@@ -9,8 +9,7 @@ import { NotSignedIn } from './session.ts'
 /** Returns a hint on what would help, if the error has one. */
 function hintOf({ code, message, details }: SensoriumError): string {
   const { expected, example } = details
-  if (code === 'authentication_failed')
-    return '\nThe key is wrong, revoked or expired. `sensorium login` keeps another one.'
+  if (code === 'authentication_failed') return '\n`sensorium login` keeps another key.'
   const parts = [
     typeof expected === 'string' && !message.includes(expected) ? `Expected: ${expected}` : null,
     example === null || example === undefined ? null : `Example: ${JSON.stringify(example)}`,
@@ -41,7 +40,9 @@ const reportAs = (
 export function reportError(error: unknown): ErrorReport {
   if (error instanceof SensoriumError) {
     const { code, message, requestId, details } = error
-    const plain = reportAs(code, message, exitCodeFor(code), requestId ?? undefined, details)
+    // A key of the wrong form is refused before it is looked for. To its owner it is a wrong key like any other.
+    const exitCode = details['field'] === 'api_key' ? EXIT.refused : exitCodeFor(code)
+    const plain = reportAs(code, message, exitCode, requestId ?? undefined, details)
     const named = error.status >= 500 && requestId ? `\nRequest ${requestId}` : ''
     return { ...plain, sentence: cleanText(`${message}${hintOf(error)}${named}`) }
   }
