@@ -51,7 +51,7 @@ onBothEngines((engine) => {
     assert.equal(body.tenants.find((tenant: { slug: string }) => tenant.slug === 'initech').name, 'initech')
   })
 
-  test('[POL-10] tenant settings and tenant set do the same as the HTTP API, beside the service', async () => {
+  test('[POL-10][CLI-33] tenant settings and tenant set do the same as the HTTP API, beside the service', async () => {
     await http('POST /operator/tenants', { slug: 'hooli' })
     const shown = await json('tenant', 'settings', 'hooli')
     assert.deepEqual(shown, { code: 0, body: await http('GET /operator/tenants/hooli/settings') })
@@ -64,6 +64,10 @@ onBothEngines((engine) => {
     assert.deepEqual(await http('GET /operator/tenants/hooli/settings'), body)
     assert.equal((await json('tenant', 'set', 'hooli', 'max_attempts=default')).body.max_attempts, null)
     assert.match((await run('tenant', 'settings', 'hooli')).stdout, /^setting +value\n.*\nquota_agents +2\n/s)
+    const held = (await run('tenant', 'settings', 'hooli')).stdout
+    assert.match(held, /^visibility_timeout_s +30 \(default\)$/m)
+    assert.match(held, /^rate_limit_agent +off$/m)
+    assert.match(held, /^quota_memories +none \(default\)$/m)
     for (const wrong of ['max_attempts=0', 'max_attempts=many', 'attempts=7', 'max_attempts'])
       assert.equal((await run('tenant', 'set', 'hooli', wrong)).code, 1, wrong)
     assert.equal((await run('tenant', 'set', 'hooli')).code, 2)

@@ -60,7 +60,10 @@ onBothEngines((engine) => {
     const { code, stdout } = await run('webhook', 'create', '--tenant', tenant.slug, '--preset', 'github')
     assert.equal(code, 0)
     assert.match(stdout, /github posts to .*\/ingest\/w\/.*\n.*whsec_[A-Za-z0-9]{32}\n$/)
-    assert.match((await run('webhook', 'list')).stdout, /^id +tenant +source +preset +url +created\n/)
+    assert.match(
+      (await run('webhook', 'list')).stdout,
+      /^id +tenant +source +preset +own url +created\n(whk_\w+) .*\/ingest\/w\/[\w-]+\/\1 /,
+    )
   })
 
   test('[OPS-9] connector create, list, pause, resume and delete', async () => {

@@ -13,6 +13,14 @@ const GIVEN_BACK_FOR_S = 1
 export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
   const count = numberOf('--count', options['count']) ?? Number.POSITIVE_INFINITY
   if (!(count >= 1)) throw new UsageError('--count takes a number from 1 on', 'a number from 1 on')
+  // A stream is reopened for ever, which is right for one that has broken off, and wrong for an address where nobody is.
+  // The exchange of the key fails after a few attempts, and then the command does.
+  try {
+    await client.agent({ signal })
+  } catch (error) {
+    if (signal.aborted) return { json: undefined, text: '' }
+    throw error
+  }
   const acks = flags.has('ack')
   let printed = 0
   const held = new Set<string>()

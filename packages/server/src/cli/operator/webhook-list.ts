@@ -5,16 +5,16 @@ import { when } from '../terminal/when.ts'
 
 export const run: OperatorRun = async ({ options, call }) => {
   const json = await call(operations.listWebhooks, { query: options })
-  const rows = json.webhooks.map(({ id, tenant, source, preset, url, created_at }) => [
+  const rows = json.webhooks.map(({ id, tenant, source, preset, own_url, created_at }) => [
     id,
     tenant,
     source,
     preset ?? '',
-    url,
+    own_url,
     when(created_at),
   ])
   return {
     json,
-    text: `${table(['id', 'tenant', 'source', 'preset', 'url', 'created'], rows)}\n${rows.length} of ${json.total}`,
+    text: `${table(['id', 'tenant', 'source', 'preset', 'own url', 'created'], rows)}\n${rows.length} of ${json.total}`,
   }
 }
