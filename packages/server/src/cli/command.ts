@@ -81,6 +81,8 @@ interface Described {
   /** `--name <text>` and its meaning. A value such as `<a|b>` is one of these words. */
   options?: Readonly<Record<string, string>>
   examples: readonly string[]
+  /** Removes or replaces something that no other command brings back, or shuts somebody out. */
+  destructive?: boolean
 }
 
 /** Works on the store with the configuration of the service. */

@@ -16,9 +16,15 @@ function distance(a: string, b: string): number {
   return last[b.length]!
 }
 
-/** Returns the nearest name, or null if none is near: at most a third of its letters may differ. */
+/** A slip of the fingers changes no more letters than this; beyond it, another word was meant. */
+const MOST_CHANGED = 2
+
+/** Returns the nearest name, or null if none is near: at most two letters and a third of all may differ. */
 export function nearest(given: string, names: readonly string[]): string | null {
   const short = given.slice(0, 40)
-  const ranked = names.map((name) => ({ name, far: distance(short, name) / name.length })).sort((a, b) => a.far - b.far)
-  return ranked[0] && ranked[0].far <= 1 / 3 ? ranked[0].name : null
+  const near = names
+    .map((name) => ({ name, changed: distance(short, name) }))
+    .filter(({ name, changed }) => changed <= MOST_CHANGED && changed <= name.length / 3)
+    .sort((a, b) => a.changed - b.changed)
+  return near[0]?.name ?? null
 }

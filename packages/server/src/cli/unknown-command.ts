@@ -2,11 +2,16 @@
 import { UsageError, usageOf, wordsOf, type Command } from './command.ts'
 import { nearest } from './nearest.ts'
 
-/** Returns a sentence with the command that was probably meant, or an empty text if none is near. */
+/**
+ * Returns a sentence with the command that was probably meant, or an empty text if none is near. A command that destroys
+ * something is not suggested: whoever runs a suggestion without reading it must not lose anything.
+ */
 function suggestion(words: readonly string[], commands: readonly Command[]): string {
-  const whole = commands.map((one) => wordsOf(one).join(' '))
-  const first = [...new Set(commands.map((one) => wordsOf(one)[0]!))]
-  const meant = nearest(words.slice(0, 2).join(' '), whole) ?? nearest(words[0] ?? '', first)
+  const harmless = commands.filter(({ destructive = false }) => !destructive)
+  const whole = harmless.map((one) => wordsOf(one).join(' '))
+  const first = [...new Set(harmless.map((one) => wordsOf(one)[0]!))]
+  const isGroup = first.includes(words[0] ?? '')
+  const meant = nearest(words.slice(0, 2).join(' '), whole) ?? (isGroup ? null : nearest(words[0] ?? '', first))
   return meant === null ? '' : ` Did you mean \`sensorium ${meant}\`?`
 }
 

@@ -109,6 +109,9 @@ onBothEngines((engine) => {
       SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`,
     })
     assert.equal(wrong.code, 3)
+    assert.match(wrong.stderr, /^The API key is unknown, revoked or expired/)
+    const malformed = { ...home.env, SENSORIUM_KEY: 'ak_live_short' }
+    assert.equal((await command(['login', '--url', service.url], malformed)).code, 3)
     assert.equal((await json('profiles', 'list')).body.profiles.length, 2, 'nothing was kept')
     assert.match(readFileSync(home.file, 'utf8'), /"current": "triage"/)
   })
@@ -158,6 +161,48 @@ test('[CLI-7] listen prints deliveries, and acknowledges them with --ack; withou
   assert.match(stdout, /com\.example\.second/)
   assert.ok(!stdout.includes('\u001b'), 'nothing of the data is taken for a command to the terminal')
   assert.partialDeepStrictEqual(await queue(), { leased: 0, pending: 0 })
+})
+
+test('[CLI-31] listen ends when nobody responds at its address', async () => {
+  const env = { ...home.env, SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`, SENSORIUM_URL: 'http://127.0.0.1:1' }
+  const { code, stderr } = await command(['listen', '--count', '1'], env)
+  assert.equal(code, 5)
+  assert.match(stderr, /Is the service running there\?/)
+})
+
+test('[CLI-32] an agent is registered with an external id, and pushes to it are set up', async () => {
+  const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
+  const { id, external_id } = (await admin.json('agents', 'register', 'Pushed', '--external-id', 'pushed')).body
+  assert.equal(external_id, 'pushed')
+  const endpoint = 'https://agent.example/inbox'
+  const shown = await admin.run('agents', 'update', id, '--mode', 'push', '--endpoint', endpoint)
+  assert.match(shown.stdout, /receives by +push\nendpoint +https:\/\/agent\.example\/inbox/)
+  assert.match((await admin.json('keys', 'push-secret', '--agent', id)).body.push_secret, /^whsec_/)
+  assert.match(
+    (await admin.run('keys', 'push-secret', '--agent', id)).stdout,
+    /^Push secret \(shown this once\): {2}whsec_/,
+  )
+  const { body } = await admin.json('agents', 'update', id, '--mode', 'poll', '--endpoint', '')
+  assert.deepEqual([body.delivery_mode, body.delivery_endpoint ?? null], ['poll', null])
+  assert.equal((await admin.run('agents', 'update', id)).code, 2)
+})
+
+test('[CLI-34] an org-admin learns that a key of the agent creates its interests', async () => {
+  const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
+  const { code, stderr } = await admin.run('interests', 'create', 'com.plant.*')
+  assert.equal(code, 2)
+  assert.match(stderr, /Sign in with a key of the agent/)
+})
+
+test('[CLI-1] a memory is promoted, and what scores low is left out', async () => {
+  const { run, json } = await listener()
+  const { id } = (await json('remember', 'Coffee', 'The machine is descaled every month.')).body
+  assert.equal((await json('recall', 'coffee machine', '--min-score', '0')).body.results.length, 1)
+  assert.deepEqual((await json('recall', 'coffee machine', '--min-score', '1')).body.results, [])
+  assert.equal((await run('memories', 'promote', id)).code, 2)
+  const team = await json('memories', 'promote', id, '--scope', 'team', '--team', 'support')
+  assert.deepEqual([team.body.scope, team.body.team_id], ['team', 'support'])
+  assert.match((await run('memories', 'promote', id, '--scope', 'institutional')).stdout, /by everybody in the tenant/)
 })
 
 test('[CLI-1] dead letters are listed, shown and put back', async () => {

@@ -58,6 +58,16 @@ test('[CLI-5] a wrong line is answered with the nearest right one', () => {
     )
 })
 
+test('[CLI-30] a far command is not suggested, nor one that destroys something; those of its group are listed', () => {
+  for (const line of ['memories prmotion x', 'memories forgt x', 'dlq discrd', 'keys revke x', 'restor x'])
+    assert.throws(
+      () => parse(line.split(' '), commands),
+      (error) => error instanceof UsageError && !error.message.includes('Did you mean'),
+      line,
+    )
+  assert.throws(() => parse(['memories', 'forgt', 'x'], commands), /Which one\?[^]*sensorium memories forget <id>/)
+})
+
 test('[CLI-5] options, flags and repeated arguments are told apart; values may begin with a dash', () => {
   const { input } = parse(['nack', 'a', 'b', '--dead-letter', '--reason', '-1', '--retry-after=5'], commands)
   assert.deepEqual(input.args, ['a', 'b'])

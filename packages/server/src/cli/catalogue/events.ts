@@ -96,6 +96,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
   },
   {
     usage: 'dlq discard [id...]',
+    destructive: true,
     summary: 'Delete dead letters: by id, by filter, or all',
     options: { ...DEAD_LETTERS, '--all': 'all dead letters', '--dry-run': 'only count them' },
     examples: ['sensorium dlq discard dlv_01k…', "sensorium dlq discard --type 'com.plant.*'"],

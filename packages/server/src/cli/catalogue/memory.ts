@@ -28,6 +28,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
       [TYPE]: 'only of this type',
       [SCOPE]: 'only of this scope',
       '--min-confidence <0..1>': 'only with at least this confidence',
+      '--min-score <0..1>': 'only with at least this score; 0.2 leaves out what has little to do with the query',
       '--explain': 'show the signals behind each score',
     },
     examples: ["sensorium recall 'why does the motor overheat?' --limit 3"],
@@ -79,7 +80,21 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/memories-import.ts'),
   },
   {
+    usage: 'memories promote <id>',
+    summary: 'Let a team, or everybody in the tenant, find a memory. This cannot be undone',
+    options: {
+      '--scope <team|institutional>': 'who can find it from now on',
+      '--team <id>': 'the team, with --scope team',
+    },
+    examples: [
+      'sensorium memories promote mem_01k… --scope team --team support',
+      'sensorium memories promote mem_01k… --scope institutional',
+    ],
+    load: () => import('../client/memories-promote.ts'),
+  },
+  {
     usage: 'memories forget <id>',
+    destructive: true,
     summary: 'Delete a memory',
     examples: ['sensorium memories forget mem_01k…'],
     load: () => import('../client/memories-forget.ts'),
@@ -88,6 +103,6 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
 
 export const memory: Section = {
   title: 'Memory',
-  groups: { memories: 'List, show, export, import and delete memories' },
+  groups: { memories: 'List, show, export, import, share and delete memories' },
   commands: commands.map((command) => ({ ...command, kind: 'client' })),
 }

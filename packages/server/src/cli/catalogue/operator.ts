@@ -67,6 +67,7 @@ const tenants: Listed[] = [
   },
   {
     usage: 'admin-key revoke <slug> <key-id>',
+    destructive: true,
     summary: 'Revoke an org-admin key; its tokens stop working within a second. The last key cannot be revoked',
     examples: ['sensorium admin-key revoke acme key_01k…'],
     load: () => import('../operator/admin-key-revoke.ts'),
@@ -110,6 +111,7 @@ const ingest: Listed[] = [
   },
   {
     usage: 'webhook delete <id>',
+    destructive: true,
     summary: 'Delete a webhook; its secret is no longer accepted',
     examples: ['sensorium webhook delete whk_01k…'],
     load: () => import('../operator/webhook-delete.ts'),
@@ -152,6 +154,7 @@ const ingest: Listed[] = [
   },
   {
     usage: 'connector delete <id>',
+    destructive: true,
     summary: 'Delete a connector; messages that it has not received stay with the broker',
     examples: ['sensorium connector delete cnr_01k…'],
     load: () => import('../operator/connector-delete.ts'),
@@ -173,6 +176,7 @@ const store: Listed[] = [
   },
   {
     usage: 'restore <file>',
+    destructive: true,
     summary: 'Replace the embedded store with a backup; the old store is kept aside. The service must be stopped',
     examples: ['sensorium restore /backups/sensorium.db'],
     load: () => import('../operator/restore.ts'),

@@ -23,6 +23,7 @@ const agents: Listed[] = [
       '--client-type <name>': 'the kind of client (default: other)',
       '--description <text>': 'what the agent does',
       '--team <id>': 'the team that the agent belongs to',
+      '--external-id <text>': 'its id in another system; PUT by this id changes it later',
       '--scopes <list>': 'mint a key with these scopes: send,receive,…',
     },
     examples: ['sensorium agents register Triage --scopes receive,memory:read,memory:write'],
@@ -35,6 +36,18 @@ const agents: Listed[] = [
     load: () => import('../client/agents-show.ts'),
   },
   {
+    usage: 'agents update <id>',
+    summary: 'Change an agent: its name, and how and where it receives events',
+    options: {
+      '--mode <poll|push|sse>': 'how it receives events',
+      '--endpoint <url>': 'where pushes go; an empty text removes it',
+      '--name <text>': 'its name',
+      '--description <text>': 'what the agent does',
+    },
+    examples: ['sensorium agents update agt_01k… --mode push --endpoint https://agent.example/inbox'],
+    load: () => import('../client/agents-update.ts'),
+  },
+  {
     usage: 'agents activate <id>',
     summary: 'Activate an agent: it can receive events and sign in again',
     examples: ['sensorium agents activate agt_01k…'],
@@ -42,6 +55,7 @@ const agents: Listed[] = [
   },
   {
     usage: 'agents deactivate <id>',
+    destructive: true,
     summary: 'Deactivate an agent: it can no longer receive events or sign in',
     examples: ['sensorium agents deactivate agt_01k…'],
     load: async () => ({ run: (await import('../client/agents-status.ts')).deactivate }),
@@ -87,10 +101,19 @@ const keys: Listed[] = [
   },
   {
     usage: 'keys revoke <key-id>',
+    destructive: true,
     summary: 'Revoke an API key; its tokens stop working within a second',
     options: AGENT,
     examples: ['sensorium keys revoke key_01k… --agent agt_01k…'],
     load: () => import('../client/keys-revoke.ts'),
+  },
+  {
+    usage: 'keys push-secret',
+    summary:
+      'Create a new secret that signs pushes to an agent, and print it, once. The old one is used as well for 24 hours',
+    options: AGENT,
+    examples: ['sensorium keys push-secret --agent agt_01k…'],
+    load: () => import('../client/keys-push-secret.ts'),
   },
 ]
 
@@ -117,6 +140,7 @@ const interests: Listed[] = [
   },
   {
     usage: 'interests delete <id>',
+    destructive: true,
     summary: 'Delete an interest',
     options: AGENT,
     examples: ['sensorium interests delete int_01k…'],
@@ -205,7 +229,7 @@ export const tenant: Section = {
   title: 'Agents and channels',
   groups: {
     agents: 'Agents of the tenant',
-    keys: 'API keys of an agent',
+    keys: 'API keys of an agent, and its push secret',
     interests: 'Interests: which events an agent receives',
     channels: 'Channels, their members and feeds',
   },

@@ -38,7 +38,11 @@ export const run: ClientRun = async ({ args, options, client, signal }) => {
     name: args[0]!,
     delivery_mode: options['mode'] ?? 'poll',
     client_type: options['client-type'] ?? 'other',
-    ...withoutUndefined({ description: options['description'], team_id: options['team'] }),
+    ...withoutUndefined({
+      description: options['description'],
+      team_id: options['team'],
+      external_id: options['external-id'],
+    }),
   } as AgentCreate // the service checks the words
   const agent = await client.agents.register(body, { signal })
   const text = `Agent ${cleanLine(agent.name)} is registered: ${agent.id}`

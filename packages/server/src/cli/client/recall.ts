@@ -12,6 +12,7 @@ export const run: ClientRun = async ({ args, options, flags, client, signal }) =
       type: options['type'],
       scope: options['scope'],
       min_confidence: numberOf('--min-confidence', options['min-confidence']),
+      min_score: numberOf('--min-score', options['min-score']),
       explain: flags.has('explain') || undefined,
     }),
   } as MemorySearch // the service checks the words
