@@ -1,8 +1,10 @@
 // The tools, resources and prompts of one caller, as an MCP server. A server is made for each request (or for a
 // connection over standard input), so no session state stays on a node.
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server'
+import { invalid } from '../kernel/failure.ts'
 import { textSteps } from '../kernel/json-write.ts'
 import { inSteps, nextTurn } from '../kernel/step-turns.ts'
+import { unknownField } from '../operations/unknown-field.ts'
 import { registerPrompts } from './prompts.ts'
 import { isRefusal } from './refusal.ts'
 import { registerResources } from './resources.ts'
@@ -22,7 +24,7 @@ export const TOOLS: readonly Tool[] = [
 ]
 
 const INSTRUCTIONS = `Sensorium brings you events and keeps what you learn.
-Events arrive in your mailbox: check_mailbox, handle each one, then acknowledge it. Before you act, recall what you know;
+Events arrive in your mailbox: check_mailbox, handle each one, then acknowledge it; extend_lease if you need longer. Before you act, recall what you know;
 after you have learnt something, remember it. Use subscribe to choose what arrives, publish_event to tell others, and post_to_channel
 to talk to the members of a channel. An event with reply_to asks you for a reply.`
 
@@ -51,13 +53,19 @@ function refusalResult(error: unknown): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: { code, message, details } }) }] }
 }
 
+/** Arguments that some workflow programs (n8n, for one) add to every call by themselves. No tool has such a name. */
+const ADDED_BY_PROGRAMS: ReadonlySet<string> = new Set(['tool', 'toolCallId', 'sessionId', 'action', 'chatInput'])
+
 /**
- * Returns the arguments that the tool declares. Some clients add their own to each call. These are dropped, as the API
- * ignores unknown fields, so that no undeclared argument reaches an operation.
+ * Returns the arguments that the model gave. Refuses one that the tool does not declare, and names the nearest that it
+ * does: a model that confuses names, such as the API's `filter_expression` with the tool's `filter`, would otherwise
+ * believe that it was understood.
  */
 function known({ input }: Tool, given: Record<string, unknown>): Record<string, unknown> {
-  const { properties = {} } = input as { properties?: object }
-  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(properties, name)))
+  const own = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_BY_PROGRAMS.has(name)))
+  const unknown = unknownField(input, own, false)
+  if (unknown) throw invalid(unknown)
+  return own
 }
 
 async function run(tool: Tool, input: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {

@@ -101,7 +101,7 @@ onBothEngines((engine) => {
       event_id: sent.result.event_id,
     })
     assert.equal(trace.result.deliveries[0]!.state, 'acknowledged')
-    await useTool(client, 'unsubscribe', made.result)
+    await useTool(client, 'unsubscribe', { subscription_id: made.result.subscription_id })
     assert.deepEqual(
       (await useTool<{ subscriptions: object[] }>(client, 'list_subscriptions')).result.subscriptions,
       [],

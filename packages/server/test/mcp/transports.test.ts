@@ -34,24 +34,32 @@ for (const [how, connect] of [
   ['HTTP', connectMcp],
   ['standard input', startMcp],
 ] as const) {
-  test(`[MCP-2][MCP-6] over ${how} an argument that a tool does not have is dropped`, async () => {
+  test(`[MCP-30][MCP-6] over ${how} an argument that a program adds is dropped, and an unknown one refused`, async () => {
     const agent = await tenant.agent()
     const client = await connect(service.url, agent.key)
     const kept = await useTool<{ id: string }>(client, 'remember', {
       title: 'Pump 7',
       content: 'It runs hot.',
       toolCallId: 'added by a program',
-      project_id: 'p-1',
       expires_at: '2100-01-01T00:00:00Z',
     })
     assert.equal(kept.isError, false)
     const { memory } = (
       await useTool<{ memory: Record<string, unknown> }>(client, 'get_memory', {
         memory_id: kept.result.id,
-        why: 'x',
+        sessionId: 'x',
       })
     ).result
-    assert.deepEqual([memory['project_id'], memory['expires_at']], [null, '2100-01-01T00:00:00.000Z'])
+    assert.equal(memory['expires_at'], '2100-01-01T00:00:00.000Z')
+    const refused = await useTool<{ error: { code: string; details: { field: string } } }>(client, 'remember', {
+      title: 'Pump 7',
+      content: 'It runs hot.',
+      project_id: 'p-1',
+    })
+    assert.deepEqual(
+      [refused.isError, refused.result.error.code, refused.result.error.details.field],
+      [true, 'validation_failed', 'project_id'],
+    )
     const wrong = await client.callTool({ name: 'subscribe', arguments: { event_type: 'a', with_memories: 'some' } })
     assert.match(JSON.stringify(wrong.content), /with_memories must be equal to one of the allowed values/)
     await client.close()

@@ -1,5 +1,6 @@
 // The directory: agents and channels.
 import { operations, Type } from '@sensorium/contract'
+import { isRefusal } from '../refusal.ts'
 import { tool } from '../tool.ts'
 
 const page = {
@@ -31,7 +32,7 @@ export const directoryTools = [
     name: 'list_channels',
     title: 'List channels',
     description:
-      'List the channels that you can see. A channel delivers messages posted to it, and events that match its feeds, to its members.',
+      'List the channels that you can see: the open ones, and the private and direct ones that you are a member of. A channel delivers messages posted to it, and events that match its feeds, to its members. join_channel makes you a member of an open one, or tells you that you are one already.',
     input: Type.Object(page),
     output: Type.Object({ channels: Type.Array(Type.Unknown()), total: Type.Integer() }),
     effect: 'reads',
@@ -39,6 +40,29 @@ export const directoryTools = [
       const found = await call(operations.listChannels, { query: { limit, offset } })
       const channels = found.channels.map(({ id, name, description, type }) => ({ id, name, description, type }))
       return { channels, total: found.total }
+    },
+  }),
+  tool({
+    name: 'join_channel',
+    title: 'Join a channel',
+    description:
+      'Become a member of an open channel: you receive what is posted to it and what its feeds match, and may post to it. To a private channel its owner adds you.',
+    input: Type.Object({ channel_id: Type.String({ description: 'id of a channel from list_channels' }) }),
+    output: Type.Object({
+      channel_id: Type.String(),
+      member: Type.Boolean(),
+      was_member: Type.Boolean({ description: 'Whether you were a member before' }),
+    }),
+    effect: 'sets',
+    async run({ channel_id }, { id, call }) {
+      const body = { participant_type: 'agent', participant_id: id }
+      try {
+        await call(operations.addMember, { params: { id: channel_id }, body })
+        return { channel_id, member: true, was_member: false }
+      } catch (error) {
+        if (!isRefusal(error) || error.code !== 'conflict') throw error
+        return { channel_id, member: true, was_member: true }
+      }
     },
   }),
 ]

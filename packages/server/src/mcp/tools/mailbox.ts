@@ -2,6 +2,7 @@
 import { operations, Type, type Static } from '@sensorium/contract'
 import { nextTurn } from '../../kernel/step-turns.ts'
 import { DeliverySummary, deliverySummary, USUAL_DATA } from '../shapes.ts'
+import { isRefusal } from '../refusal.ts'
 import { tool } from '../tool.ts'
 
 /** The default limit on the size of an event, as text. All events of one result share it: a model reads no more. */
@@ -20,7 +21,7 @@ export const mailboxTools = [
     name: 'check_mailbox',
     title: 'Check the mailbox',
     description:
-      'Get events that arrived for you. Each one is reserved for you for a short time (30 seconds unless configured otherwise): handle it, then call acknowledge, or give_back if you could not handle it. An event that you neither acknowledge nor give back arrives again. With wait_seconds the call waits that long for an event to arrive.',
+      'Get events that arrived for you. Each one is reserved for you for a short time (30 seconds unless configured otherwise): handle it, then call acknowledge, or give_back if you could not handle it. If you need longer, call extend_lease before the time is over. An event that you neither acknowledge nor give back arrives again. With wait_seconds the call waits that long for an event to arrive.',
     input: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
       wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0 })),
@@ -57,9 +58,44 @@ export const mailboxTools = [
     title: 'Acknowledge deliveries',
     description: 'Confirm that you have handled these deliveries, so that they do not arrive again.',
     input: Type.Object({ delivery_ids: ids }),
-    output: Type.Object({ acknowledged: Type.Integer({ description: 'How many of them this call acknowledged.' }) }),
+    output: Type.Object({
+      acknowledged: Type.Integer({ description: 'How many of them this call acknowledged.' }),
+      not_acknowledged: Type.Optional(
+        Type.Array(Type.String(), {
+          description:
+            'The others, unless they were acknowledged before: they failed too often while you worked, or were never yours. What you did for them may have to be done again by somebody.',
+        }),
+      ),
+    }),
     effect: 'sets',
-    run: ({ delivery_ids }, { call }) => call(operations.ackDeliveries, { body: { delivery_ids } }),
+    async run({ delivery_ids }, { id, call }) {
+      const { acknowledged } = await call(operations.ackDeliveries, { body: { delivery_ids } })
+      const ids = [...new Set(delivery_ids)]
+      if (acknowledged === ids.length) return { acknowledged }
+      // The count does not say which. The most recently acknowledged events do; an org-admin has no list of them.
+      const recent = call(operations.listRecentEvents, { params: { id }, query: { limit: ids.length } })
+      const events = await recent.then(
+        (found) => found.events,
+        (error: unknown) => {
+          if (isRefusal(error)) return null
+          throw error
+        },
+      )
+      if (events === null) return { acknowledged }
+      const done = new Set(events.map(({ delivery_id }) => delivery_id))
+      const others = ids.filter((one) => !done.has(one))
+      return others.length === 0 ? { acknowledged } : { acknowledged, not_acknowledged: others }
+    },
+  }),
+  tool({
+    name: 'extend_lease',
+    title: 'Keep deliveries for longer',
+    description:
+      'Keep these deliveries reserved for you for so many seconds from now, because handling them takes longer. Call it before their time is over. A delivery that is not extended is no longer yours: do not go on with it.',
+    input: Type.Object({ delivery_ids: ids, seconds: Type.Integer({ minimum: 1, maximum: 3600 }) }),
+    output: Type.Object({ extended: Type.Integer({ description: 'How many of them are reserved for longer.' }) }),
+    effect: 'sets',
+    run: (input, { call }) => call(operations.extendDeliveries, { body: input }),
   }),
   tool({
     name: 'give_back',

@@ -1,0 +1,88 @@
+// Arguments that a tool does not have, leases that are extended or lost, and channels that are joined.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { connectMcp, useTool } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+
+  test('[MCP-30] an argument that a tool does not have is refused, with the nearest that it has', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.token)
+    type Refused = { error: { code: string; details: { field: string; expected: string } } }
+    const wrong = { event_type: 'mcp.*', filter_expression: 'data.n > 1', enrichment: 'light' }
+    const { isError, result } = await useTool<Refused>(client, 'subscribe', wrong)
+    assert.equal(isError, true)
+    assert.deepEqual([result.error.code, result.error.details.field], ['validation_failed', 'filter_expression'])
+    const listed = await useTool<{ subscriptions: object[] }>(client, 'list_subscriptions')
+    assert.deepEqual(listed.result.subscriptions, [], 'nothing was done')
+    const near = await useTool<Refused>(client, 'subscribe', { event_type: 'mcp.*', filtr: 'true' })
+    assert.match(near.result.error.details.expected, /the nearest is filter$/)
+    for (const { name, input } of TOOLS) {
+      const required = Object.fromEntries(
+        ((input as { required?: string[] }).required ?? []).map((field) => [
+          field,
+          field === 'delivery_ids' ? ['dlv_x'] : field === 'seconds' ? 1 : 'team',
+        ]),
+      )
+      const relation = name === 'relate' ? { relationship_type: 'supports' } : {}
+      const reply = await useTool<Refused>(client, name, { ...required, ...relation, surplus: 1 })
+      assert.equal(reply.result.error?.details.field, 'surplus', name)
+    }
+    await client.close()
+  })
+
+  test('[MCP-31] a lease is extended, and acknowledge names what it did not acknowledge', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.token)
+    await useTool(client, 'subscribe', { event_type: 'lease.*' })
+    for (const n of [1, 2, 3])
+      await useTool(client, 'publish_event', { type: 'lease.x', id: `lease-${engine.name}-${n}` })
+    const box = await useTool<{ deliveries: { delivery_id: string }[] }>(client, 'check_mailbox')
+    const [one, two, three] = box.result.deliveries.map(({ delivery_id }) => delivery_id)
+    const longer = { delivery_ids: [one, two], seconds: 600 }
+    assert.deepEqual((await useTool(client, 'extend_lease', longer)).result, { extended: 2 })
+    await service.clock.jump(31_000)
+    const again = await useTool<{ deliveries: { delivery_id: string }[] }>(client, 'check_mailbox')
+    assert.deepEqual(
+      again.result.deliveries.map(({ delivery_id }) => delivery_id),
+      [three],
+    )
+    await useTool(client, 'give_back', { delivery_ids: [three], dead_letter: true })
+    const settled = await useTool(client, 'acknowledge', { delivery_ids: [one, three, one] })
+    assert.deepEqual(settled.result, { acknowledged: 1, not_acknowledged: [three] })
+    assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [one] })).result, { acknowledged: 0 })
+    assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [two] })).result, { acknowledged: 1 })
+    const admin = await connectMcp(service.url, tenant.admin)
+    assert.deepEqual((await useTool(admin, 'acknowledge', { delivery_ids: [three] })).result, { acknowledged: 0 })
+    await admin.close()
+    await client.close()
+  })
+
+  test('[MCP-32] an open channel is joined, once and again; a private one is not', async () => {
+    const [owner, agent] = [await tenant.agent(), await tenant.agent()]
+    const made = async (type: string) =>
+      (await service.call('POST /v1/channels', { token: owner.token, body: { name: type, type } })).body.id as string
+    const [open, closed] = [await made('open'), await made('private')]
+    const client = await connectMcp(service.url, agent.token)
+    for (const was_member of [false, true])
+      assert.deepEqual((await useTool(client, 'join_channel', { channel_id: open })).result, {
+        channel_id: open,
+        member: true,
+        was_member,
+      })
+    const post = { channel_id: open, text: 'Here I am' }
+    assert.equal((await useTool<{ recipients: number }>(client, 'post_to_channel', post)).result.recipients, 1)
+    assert.equal((await useTool(client, 'join_channel', { channel_id: closed })).isError, true)
+    await client.close()
+  })
+})
