@@ -37,12 +37,24 @@ export interface Build {
   variableCount: number
   /** Bytes of regular expressions, besides the closures. */
   patternBytes: number
+  /** Characters of classes in regular expressions. */
+  classCharacters: number
   /** Compiles any node. It is here so that the files of the compiler do not import each other in a circle. */
   code(node: Node, scope: Scope): Code
 }
 
 /** The most memory of all regular expressions of one expression. An ordinary one counts 40 kB. */
 const MAX_PATTERN_BYTES = 1024 * 1024
+
+/** The most characters of all classes of one expression: about 12 ms, or two ranges over all letters with `(?i)`. */
+const MAX_CLASS_CHARACTERS = 260_000
+
+/** Adds what parsing the classes of a regular expression costs, and rejects it before that if the total is too large. */
+export function parseClasses(build: Build, at: number, characters: number): void {
+  build.classCharacters += characters
+  if (build.classCharacters > MAX_CLASS_CHARACTERS)
+    reject(build, at, 'classes of regular expressions too large together')
+}
 
 /** Adds the memory of a regular expression, and rejects it if the total is too large. */
 export function keepPattern(build: Build, at: number, bytes: number): void {

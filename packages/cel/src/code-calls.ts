@@ -3,6 +3,7 @@ import {
   binaryCall,
   fold,
   keepPattern,
+  parseClasses,
   reject,
   total,
   withVariable,
@@ -13,6 +14,7 @@ import {
 import { comprehensionRun } from './comprehension.ts'
 import type { Definition, Fn } from './definition.ts'
 import { FUNCTIONS } from './functions.ts'
+import { patternCost } from './regex-cost.ts'
 import { compilePattern, type Pattern } from './regex.ts'
 import { fail, FAULT, Optional, typeWord, type Run, type Value } from './values.ts'
 
@@ -28,8 +30,9 @@ export function callCode(build: Build, node: Node & { kind: 'call' }, scope: Sco
   const args = definition.variadic && given.length !== 1 ? [listOf(given)] : given
   const pattern = args[1]?.constant
   if (node.name === 'matches' && typeof pattern === 'string') {
-    const compiled = compilePattern(pattern)
     const at = node.args.at(-1)?.at ?? node.at
+    parseClasses(build, at, patternCost(pattern).characters)
+    const compiled = compilePattern(pattern)
     if (typeof compiled === 'string') return reject(build, at, compiled)
     keepPattern(build, at, compiled.bytes)
     return { run: matchesRun((args[0] as Code).run, compiled), steps: total(args) + 4 }

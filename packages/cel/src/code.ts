@@ -26,6 +26,7 @@ export function generate(source: string, environment: Environment): Compiled {
     fallback: environment.fallback == null ? undefined : roots.get(environment.fallback),
     variableCount: roots.size,
     patternBytes: 0,
+    classCharacters: 0,
     code: (node, scope) => code(build, node, scope),
   }
   const root = build.code(parse(source), { indexes: roots, depth: 0 })

@@ -1,6 +1,7 @@
 import { RE2Set } from 're2js'
 import { Automaton } from './automaton.ts'
 import { indexOfLinear } from './index-of.ts'
+import { patternCost } from './regex-cost.ts'
 import { fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value } from './values.ts'
 
 // `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled
@@ -23,7 +24,7 @@ export interface Pattern {
 export function compilePattern(source: string): Pattern | string {
   const words = literalAlternatives(source)
   if (words !== null) return literalPattern(words)
-  if (estimate(source) > MAX_ESTIMATE) return 'regular expression too large'
+  if (patternCost(source).instructions > MAX_ESTIMATE) return 'regular expression too large'
   try {
     const set = new RE2Set(RE2Set.UNANCHORED, 0)
     set.add(source)
@@ -55,9 +56,10 @@ function remembered(source: string): Pattern | string {
   return pattern
 }
 
-/** The steps that compiling a pattern costs at least, and for each instruction. */
+/** The steps that compiling a pattern costs at least, for each instruction, and for each character of a class. */
 const COMPILE_STEPS = 8000
 const COMPILE_STEPS_PER_INSTRUCTION = 30
+const COMPILE_STEPS_PER_CHARACTER = 5
 
 /** `matches` with a pattern that is known only when an event is evaluated. */
 export function matchesDynamic(c: Context, text: Value, source: Value | undefined): Result {
@@ -68,7 +70,9 @@ export function matchesDynamic(c: Context, text: Value, source: Value | undefine
   // Paid for whether or not it is cached, so that the result never depends on earlier evaluations.
   if (source !== c.pattern) {
     if (spend(c, COMPILE_STEPS)) return overBudget(c)
-    if (spend(c, estimate(source) * COMPILE_STEPS_PER_INSTRUCTION)) return overBudget(c)
+    const { instructions, characters } = patternCost(source)
+    if (spend(c, instructions * COMPILE_STEPS_PER_INSTRUCTION)) return overBudget(c)
+    if (spend(c, characters * COMPILE_STEPS_PER_CHARACTER)) return overBudget(c)
     c.pattern = source
   }
   const pattern = remembered(source)
@@ -113,77 +117,4 @@ function literalPattern(literals: readonly Literal[]): Pattern {
 function found({ text: word, start, end }: Literal, text: string): boolean {
   if (start) return end ? text === word : text.startsWith(word)
   return end ? text.endsWith(word) : indexOfLinear(text, word) !== -1
-}
-
-/** A class such as `\p{L}` has hundreds of ranges and takes as long to compile as this many characters. */
-const UNICODE_CLASS = 50
-const REPEAT = /\{(\d{1,4})(,(\d{0,4}))?\}/y
-const ESCAPE = /\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|[\s\S])/y
-
-/**
- * Estimates from its text how many instructions a pattern compiles to. The compiler expands counted repetitions, so a
- * hundred characters can produce a hundred thousand instructions and take a second to compile.
- */
-function estimate(source: string): number {
-  const groups: number[] = [0]
-  let atom = 0
-  const add = (size: number): void => {
-    atom = size
-    groups[groups.length - 1] = (groups.at(-1) ?? 0) + size
-  }
-  for (let i = 0; i < source.length; ) {
-    const take = (pattern: RegExp): RegExpExecArray | null => {
-      pattern.lastIndex = i
-      const match = pattern.exec(source)
-      if (match !== null) i += match[0].length
-      return match
-    }
-    if (source.startsWith('\\Q', i)) {
-      const end = source.indexOf('\\E', i + 2)
-      add((end === -1 ? source.length : end) - i)
-      i = end === -1 ? source.length : end + 2
-    } else if (source[i] === '\\') {
-      const [single] = take(ESCAPE) ?? [source[i++] as string]
-      add(isUnicodeClass(single) ? UNICODE_CLASS : 1)
-    } else if (source[i] === '[') {
-      const end = classEnd(source, i)
-      add(isUnicodeClass(source.slice(i, end)) ? UNICODE_CLASS : 1)
-      i = end
-    } else if (source[i] === '(') {
-      groups.push(2)
-      i++
-    } else if (source[i] === ')' && groups.length > 1) {
-      add(groups.pop() as number)
-      i++
-    } else {
-      const repeat = take(REPEAT)
-      if (repeat === null) {
-        add(1)
-        i++
-      } else {
-        const copies = Math.max(Number(repeat[1]), Number(repeat[3] || 0), 1)
-        const size = atom
-        add(size * (copies - 1) * 2)
-        atom = size * copies * 2
-      }
-    }
-  }
-  return groups.reduce((sum, size) => sum + size, 0)
-}
-
-function isUnicodeClass(part: string): boolean {
-  return part.includes('\\p') || part.includes('\\P')
-}
-
-/** Returns the end of the class that opens at `start`. By hand, because a regular expression would backtrack. */
-function classEnd(source: string, start: number): number {
-  let i = start + 1
-  if (source[i] === '^') i++
-  if (source[i] === ']') i++
-  while (i < source.length && source[i] !== ']') {
-    const named = source.startsWith('[:', i) ? source.indexOf(':]', i + 2) : -1
-    if (named !== -1 && named - i < 16) i = named + 2
-    else i += source[i] === '\\' ? 2 : 1
-  }
-  return Math.min(i + 1, source.length)
 }
