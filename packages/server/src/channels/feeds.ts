@@ -19,6 +19,12 @@ export async function* feedPages(db: Db, principal: Principal, channelId: string
   yield* pagesOf<FeedRow>((last, most) => pageFeedRows(db, principal.tenantId, channelId, last?.id ?? null, most))
 }
 
+/** Checks the request itself. Outside of the transaction, which would hold up other writers while a filter compiles. */
+export function checkFeed(wanted: Static<typeof FeedCreate>): void {
+  checkFilter('filter_expression', wanted.filter_expression)
+}
+
+/** Creates a feed that has been checked. */
 export async function createFeed(
   tx: Db,
   { makeId, now }: ChannelTools,
@@ -26,8 +32,6 @@ export async function createFeed(
   channelId: string,
   wanted: Static<typeof FeedCreate>,
 ): Promise<Feed> {
-  // The shape of the request is checked before the existence of the channel.
-  checkFilter('filter_expression', wanted.filter_expression)
   const { channel, caller } = await holdChannel(tx, principal, channelId)
   throwIfRefused(channel, refuseAddingFeed(channel.type, caller))
   if ((await countFeeds(tx, principal.tenantId, channelId)) >= MAX_FEEDS)

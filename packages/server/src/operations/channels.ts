@@ -2,17 +2,18 @@
 import { operations } from '@sensorium/contract'
 import { createChannel, type ChannelTools } from '../channels/create.ts'
 import { deleteChannel } from '../channels/delete.ts'
-import { createFeed, deleteFeed, feedPages } from '../channels/feeds.ts'
+import { checkFeed, createFeed, deleteFeed, feedPages } from '../channels/feeds.ts'
 import { putChannel } from '../channels/put.ts'
 import { getChannel } from '../channels/get.ts'
 import { listChannels } from '../channels/list.ts'
 import { addMember, memberPages, removeMember } from '../channels/members.ts'
 import { shownFeed, shownMember } from '../channels/sql.ts'
+import type { Store } from '../store/db.ts'
 import { longList } from './long-list.ts'
 import { created, noContent, ok } from './response.ts'
-import { read, write, type Binding } from './binding.ts'
+import { own, read, write, type Binding } from './binding.ts'
 
-export const channelOperations = ({ makeId, now }: ChannelTools): Binding[] => {
+export const channelOperations = ({ store, makeId, now }: ChannelTools & { store: Store }): Binding[] => {
   const tools = { makeId, now }
   return [
     read(operations.listChannels, async ({ principal, query }, db) => ok(await listChannels(db, principal, query))),
@@ -50,9 +51,17 @@ export const channelOperations = ({ makeId, now }: ChannelTools): Binding[] => {
       longList('feeds', feedPages(db, principal, params.id), shownFeed, options.brief),
     ),
 
-    write(operations.createFeed, async ({ principal, params, body }, tx) =>
-      created(await createFeed(tx, tools, principal, params.id, body)),
-    ),
+    own(operations.createFeed, async ({ principal, params, body }, record) => {
+      checkFeed(body)
+      return store.tx(
+        async (tx) => {
+          const response = created(await createFeed(tx, tools, principal, params.id, body))
+          await record?.(tx, response)
+          return response
+        },
+        { caller: principal },
+      )
+    }),
 
     write(operations.deleteFeed, async ({ principal, params }, tx) => {
       await deleteFeed(tx, now(), principal, params.id, params.feed_id)

@@ -117,6 +117,15 @@ onBothEngines((engine) => {
     }
   })
 
+  test('[CHN-14] a filter is compiled before the transaction, and holds up no writer', async () => {
+    const { id } = await calls.open(people.owner, 'private')
+    // On SQLite nobody else can begin a transaction meanwhile.
+    await service.store.tx(async () => {
+      const reply = await calls.feed(people.owner, id, { event_type_glob: '*', filter_expression: 'data.total >' })
+      assert.equal(reply.status, 400)
+    })
+  })
+
   // Which callers may add feeds, and which may delete them.
   const TABLE: Record<string, Record<string, [adds: boolean, deletes: boolean]>> = {
     open: {
