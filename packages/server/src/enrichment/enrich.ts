@@ -11,6 +11,7 @@ import { readEnvelope } from '../delivery/long-payloads.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { nextTurn, type Pause, type StepTurns } from '../kernel/step-turns.ts'
@@ -99,11 +100,12 @@ const WITHOUT: SearchedAhead = {
   count() {},
 }
 
-async function envelopeOf(store: Store, tenantId: string, { eventId, envelope }: ToEnrich): Promise<object> {
-  const text = envelope ?? (await readEnvelope(store, tenantId, eventId)) ?? '{}'
-  const parsed = await parseBody(Buffer.from(text))
+async function envelopeOf(store: Store, tenantId: string, { eventId, envelope }: ToEnrich): Promise<object | null> {
+  const text = envelope ?? (await readEnvelope(store, tenantId, eventId))
+  if (text === undefined) return null
+  const parsed = await parseBody(Buffer.from(text), { extraDepth: STORED_DEPTH })
   if (envelope === null) await nextTurn() // four of them at once would make one long step
-  return parsed.ok ? (parsed.value as object) : {}
+  return parsed.ok ? (parsed.value as object) : null
 }
 
 /** Writes blocks in transactions of a few each, so that other transactions run in between. */
@@ -124,7 +126,8 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }
     const searches = new Map<string, Promise<readonly Recalled[]>>()
     return async (delivery) => {
       await pause()
-      const query = queryOf(await envelopeOf(store, viewer.tenantId, delivery))
+      const envelope = await envelopeOf(store, viewer.tenantId, delivery)
+      const query = envelope === null ? '' : queryOf(envelope)
       if (query === '') return []
       const key = `${delivery.depth} ${query}`
       const found = searches.get(key) ?? recall(viewer, query, { limit: MEMORIES[delivery.depth], budgetMs: BUDGET_MS })

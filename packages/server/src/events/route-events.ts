@@ -4,6 +4,7 @@
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { ruleBroken, unavailable, type Failure } from '../kernel/failure.ts'
+import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseSteps } from '../kernel/json-steps.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import type { Envelope } from '../routing/filter.ts'
@@ -107,7 +108,7 @@ export function* routeInSlices(
 
 /** Parses a long event as filters see it. */
 const wholeEnvelope = ({ text }: PreparedEvent): Generator<void, Envelope> =>
-  parseSteps(Buffer.from(text), { exactNumbers: true }) as Generator<void, Envelope>
+  parseSteps(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true }) as Generator<void, Envelope>
 
 interface Job {
   given: ToRoute

@@ -1,6 +1,7 @@
 // Finds who receives stored events by today's interests and feeds. This is done before a transaction and in slices, as
 // in publishing: a megabyte of `{}` takes a fifth of a second to parse, and inside a transaction that would hold up
 // every other writer.
+import { STORED_DEPTH } from '../kernel/json.ts'
 import { isLong, parseBody } from '../kernel/json-steps.ts'
 import type { Envelope } from '../routing/filter.ts'
 import type { Router } from '../routing/router.ts'
@@ -31,7 +32,8 @@ export type RouteStored = (tenantId: string, senderId: string, events: readonly 
 async function prepared(id: string, text: string): Promise<PreparedEvent> {
   const bytes = Buffer.from(text)
   const long = isLong(bytes)
-  const parsed = await parseBody(bytes, { exactNumbers: true, ...(long ? { leaveOut: leftOutOfLong } : {}) })
+  const options = { extraDepth: STORED_DEPTH, exactNumbers: true }
+  const parsed = await parseBody(bytes, long ? { ...options, leaveOut: leftOutOfLong } : options)
   if (!parsed.ok) throw new Error(`the stored event ${id} is not ${parsed.problem}`)
   const envelope = parsed.value as Envelope
   const { type, source } = envelope as { type: string; source: string }

@@ -10,7 +10,8 @@ import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
 import { prepareEvent, type PreparedEvent } from '../events/envelope.ts'
 import { iso } from '../kernel/clock.ts'
 import { invalid } from '../kernel/failure.ts'
-import { textSteps } from '../kernel/json-write.ts'
+import { MAX_DEPTH } from '../kernel/json.ts'
+import { textSteps, TooDeep } from '../kernel/json-write.ts'
 
 export const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
 export type Part = (typeof PARTS)[number]
@@ -103,7 +104,7 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
     const subject =
       id === null ? null : asSubject(yield* evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
     const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
-    const dataText = wholeBody || data === undefined ? undefined : yield* textSteps(data)
+    const dataText = wholeBody || data === undefined ? undefined : yield* textOfData(data)
     const fits = wholeBody || (dataText !== undefined && dataText.length <= raw.length + MAX_ADDED)
     const mapped = type !== '' && type.length <= MAX_TYPE && fits
 
@@ -125,6 +126,16 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
   }
 
   return { map }
+}
+
+/** Returns the JSON of data; undefined if it nests too deep to be read again inside of an envelope. */
+function* textOfData(data: unknown): Generator<void, string | undefined> {
+  try {
+    return yield* textSteps(data, MAX_DEPTH - 1)
+  } catch (error) {
+    if (error instanceof TooDeep) return undefined
+    throw error
+  }
 }
 
 const given = (values: Record<string, string | null>): Record<string, string> =>

@@ -11,6 +11,7 @@ import type { Wakeups } from '../delivery/wake.ts'
 import { holdRetained, pageNewestEvents, readEnvelopes, type ListedEvent, type Place } from '../events/sql.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import { compileFilter, type Envelope } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
@@ -68,7 +69,9 @@ async function passing(
     for (const { id, bytes } of part) {
       const text = texts.get(id) // null once retention has emptied it
       // Parsed as when it was published: long numbers exact, and a long event in steps.
-      const envelope = text ? await parseBody(Buffer.from(text), { exactNumbers: true }) : null
+      const envelope = text
+        ? await parseBody(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true })
+        : null
       if (envelope?.ok && filter.test(envelope.value as Envelope) === true) passed.push(id)
       // An event may have a megabyte, and a filter may take a millisecond.
       if (bytes > 100_000 || ++since === EVENTS_A_TURN) {

@@ -7,6 +7,7 @@ import {
   MAX_DEPTH,
   type ParsedJson,
   parseJson,
+  STORED_DEPTH,
   wellFormed,
   withExactNumbers,
   withRawNumbers,
@@ -151,7 +152,7 @@ class Steps {
     const first = bytes[cursor.at]
     if (!leaveOut(this.#nameOf(top), first === OPEN_OBJECT || first === OPEN_ARRAY)) return false
     this.#readAll()
-    yield* skipValue(bytes, cursor, 1)
+    yield* skipValue(bytes, cursor, 1 - (this.#options.extraDepth ?? 0))
     this.#addTo(top, undefined)
     return true
   }
@@ -240,7 +241,7 @@ async function parseLong(bytes: Buffer, options: ParseOptions, pause: Pause): Pr
 }
 
 /** What may stand around an event in a response of the service. */
-const AROUND = 8
+const AROUND = STORED_DEPTH + 8
 
 /** Does what `parseToPassOn` does, in steps, for a response of the service itself. */
 export async function passOnInSteps(text: string): Promise<unknown> {

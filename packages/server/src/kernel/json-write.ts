@@ -25,12 +25,17 @@ function openOf(value: unknown): Open | null {
   return { holder: value as Open['holder'], names, length, read: 0, isBegun: false }
 }
 
+export class TooDeep extends Error {}
+
 /** Returns the text of a value that is not opened; undefined if JSON has none for it. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 
-/** Yields the JSON of a value piece by piece, with whole numbers of any length. What JSON cannot express is null. */
-export function* jsonPieces(value: unknown): Generator<string, void> {
+/**
+ * Yields the JSON of a value piece by piece, with whole numbers of any length. What JSON cannot express is null. Throws
+ * TooDeep if it nests deeper than `maxDepth`.
+ */
+export function* jsonPieces(value: unknown, maxDepth = Infinity): Generator<string, void> {
   const root = openOf(value)
   if (!root) return yield textOf(value) ?? 'null'
   const open = [root]
@@ -50,7 +55,7 @@ export function* jsonPieces(value: unknown): Generator<string, void> {
     if (text === undefined && name !== undefined) continue
     piece += `${top.isBegun ? ',' : ''}${name === undefined ? '' : `${JSON.stringify(name)}:`}${text ?? 'null'}`
     top.isBegun = true
-    if (inner) open.push(inner)
+    if (inner && open.push(inner) > maxDepth) throw new TooDeep()
     if (piece.length >= PIECE) {
       yield piece
       piece = ''
@@ -59,10 +64,10 @@ export function* jsonPieces(value: unknown): Generator<string, void> {
   yield piece
 }
 
-/** Returns the JSON of a value, and yields between its pieces. */
-export function* textSteps(value: unknown): Generator<void, string> {
+/** Returns the JSON of a value, and yields between its pieces. Throws TooDeep if it nests deeper than `maxDepth`. */
+export function* textSteps(value: unknown, maxDepth?: number): Generator<void, string> {
   const pieces: Buffer[] = []
-  for (const piece of jsonPieces(value)) {
+  for (const piece of jsonPieces(value, maxDepth)) {
     if (pieces.length > 0) yield
     pieces.push(Buffer.from(piece))
   }

@@ -4,6 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { jsonPieces } from './json-write.ts'
 
 export const MAX_DEPTH = 64
+/**
+ * Added to the limit for what the service reads back from its store, which was checked when it came in. The data that a
+ * mapping made was not always checked, and older stores have some that nests deeper.
+ */
+export const STORED_DEPTH = 200
 
 /**
  * Returns how deep a JSON text nests, without parsing it, by the brackets outside of strings. Correct for valid JSON;

@@ -4,6 +4,7 @@ import { minuteOf, type Activity } from '../activity/activity.ts'
 import { ACTIVITY_METRICS, readMinutes, type Counts } from '../activity/sql.ts'
 import { readEnvelopes } from '../events/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import type { Envelope } from '../routing/filter.ts'
 import type { Store } from '../store/db.ts'
@@ -101,7 +102,7 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
       for (const { id, envelope } of rows) {
         if (envelope === null) continue
         // Parsed as when it was published: long numbers exactly, and a long event in steps.
-        const one = await parseBody(Buffer.from(envelope), { exactNumbers: true })
+        const one = await parseBody(Buffer.from(envelope), { extraDepth: STORED_DEPTH, exactNumbers: true })
         if (one.ok) parsed.set(id, one.value as Envelope)
         if ((inTurn += envelope.length) < BYTES_A_TURN) continue
         inTurn = 0

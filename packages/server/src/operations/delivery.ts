@@ -18,7 +18,7 @@ import type { Wakeups } from '../delivery/wake.ts'
 import { makeReplayDeadLetter } from '../events/replay.ts'
 import type { PushHealth } from '../outbound/endpoint.ts'
 import { unauthenticated } from '../kernel/failure.ts'
-import { withRawNumbers } from '../kernel/json.ts'
+import { STORED_DEPTH, withRawNumbers } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
 import { makeStepTurns } from '../kernel/step-turns.ts'
 import { Stop } from '../kernel/stop.ts'
@@ -63,7 +63,7 @@ async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
   for (const { json } of found) {
     const text = typeof json === 'string' ? json : await json()
     if (text === undefined) continue
-    const delivery = await parseBody(Buffer.from(text), { extraDepth: 1, exactNumbers: true })
+    const delivery = await parseBody(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true })
     if (delivery.ok) deliveries.push(withRawNumbers(text, delivery.value))
     await nextTurn()
   }

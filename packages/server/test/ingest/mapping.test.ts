@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Failure } from '../../src/kernel/failure.ts'
-import { withExactNumbers } from '../../src/kernel/json.ts'
+import { parseJson, withExactNumbers } from '../../src/kernel/json.ts'
 import { completeMapping, compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
 import type { IngestMapping } from '@sensorium/contract'
 import { atOnce } from '../support/at-once.ts'
@@ -49,6 +49,8 @@ for (const [entity, action, type] of PARTS) {
   test(`[HOOK-7] ${entity} and ${action} make ${type}`, () => assert.equal(map({ entity, action }).type, type))
 }
 
+const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)])
+
 const UNMAPPED: [name: string, body: unknown, mapping?: IngestMapping][] = [
   ['no entity', { action: 'created', id: 1 }],
   ['no action', { entity: 'order' }],
@@ -70,11 +72,27 @@ const UNMAPPED: [name: string, body: unknown, mapping?: IngestMapping][] = [
   ['a type that would be too long', { entity: 'x'.repeat(300), action: 'created' }],
   ['data that cannot be read', { entity: 'order', action: 'created' }, { data: 'body.missing' }],
   [
+    'data that nests too deep for an envelope',
+    { entity: 'order', action: 'created', v: nested(62) },
+    { data: '{"list": [body]}' },
+  ],
+  [
     'an expression that takes too much work',
     { entity: 'order', action: 'created', list: Array.from({ length: 400 }, (_, i) => i) },
     { entity: 'string(body.list.map(a, body.list.map(b, body.list.exists(c, c == a + b))).size())' },
   ],
 ]
+test('[ING-30] what a mapping makes can be read back from the store, however deep the body nests', () => {
+  for (let depth = 55; depth <= 62; depth++) {
+    const body = { entity: 'order', action: 'created', v: nested(depth) }
+    for (const data of ['{"list": [body]}', '[body.v]', 'body.v', '{"a": {"b": body}}', '[[{"c": [body.v]}]]']) {
+      const { text, type } = map(body, { data })
+      assert.ok(parseJson(Buffer.from(text)).ok, `${data} of a body ${depth} deep`)
+      if (depth < 59) assert.equal(type, 'com.shop.order.created')
+    }
+  }
+})
+
 for (const [name, body, mapping] of UNMAPPED) {
   test(`[HOOK-9] ${name} is kept as an unmapped event with the whole body`, () => {
     const { type, envelope, subject } = map(body, mapping)
