@@ -103,10 +103,10 @@ export function compileMapping(source: string, mapping: FullMapping, compact: Co
     const data = yield* dataOf(outside)
     const subject =
       id === null ? null : asSubject(yield* evaluate('subject', { ...outside, ...given({ entity, action, id }) }))
-    const type = entity === null || action === null ? '' : `com.${source}.${sanitised(entity)}.${sanitised(action)}`
+    const type = entity === null || action === null ? '' : typeOf(source, entity, action)
     const dataText = wholeBody || data === undefined ? undefined : yield* textOfData(data)
     const fits = wholeBody || (dataText !== undefined && dataText.length <= raw.length + MAX_ADDED)
-    const mapped = type !== '' && type.length <= MAX_TYPE && fits
+    const mapped = type !== '' && fits
 
     const text = raw.toString('utf8')
     const attributes = {
@@ -141,6 +141,16 @@ function* textOfData(data: unknown): Generator<void, string | undefined> {
 const given = (values: Record<string, string | null>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null))
 
+/** Returns the event type; empty if it would be too long. The lengths are compared first: a part may be a megabyte. */
+function typeOf(source: string, entity: string, action: string): string {
+  if (!mayFit(entity + action, MAX_TYPE)) return ''
+  const type = `com.${source}.${sanitised(entity)}.${sanitised(action)}`
+  return type.length <= MAX_TYPE ? type : ''
+}
+
+/** Whether a text may have so few characters, by its UTF-16 units: a character has two at most. */
+const mayFit = (text: string, characters: number): boolean => text.length <= 2 * characters
+
 const sanitised = (part: string): string => part.toLowerCase().replace(/[^a-z0-9_-]/gu, '_')
 
 /** Keeps an integer too long for a JavaScript number as it is, so that it leaves in the data as it came. */
@@ -158,13 +168,15 @@ const asName = (value: unknown): string | null => {
 function asId(value: unknown, source: string): string | null {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null
-  if (typeof value !== 'string' || value === '' || value.includes('\0') || !value.isWellFormed()) return null
+  if (typeof value !== 'string' || value === '' || !mayFit(value, MAX_EVENT_ID)) return null
+  if (value.includes('\0') || !value.isWellFormed()) return null
   return source.length + 1 + [...value].length <= MAX_EVENT_ID ? value : null
 }
 
 const asSubject = (value: unknown): string | null =>
   typeof value === 'string' &&
   value !== '' &&
+  mayFit(value, MAX_SUBJECT) &&
   !value.includes('\0') &&
   value.isWellFormed() &&
   [...value].length <= MAX_SUBJECT

@@ -212,3 +212,57 @@ test('[SAFE-17] a part of a long body is mapped in steps, whichever part of the 
     assert.equal(step.value.text.length, map(text, given).text.length)
   }
 })
+
+/** Counts the characters of all texts that are lower-cased or taken apart while a function runs. */
+function charactersRead(run: () => void): number {
+  const texts = String.prototype as unknown as Record<string | symbol, (this: string) => unknown>
+  const names = ['toLowerCase', Symbol.iterator] as const
+  const originals = names.map((name) => texts[name]!)
+  let count = 0
+  names.forEach((name, i) => {
+    texts[name] = function (this: string) {
+      count += this.length
+      return originals[i]!.call(this)
+    }
+  })
+  try {
+    run()
+  } finally {
+    names.forEach((name, i) => (texts[name] = originals[i]!))
+  }
+  return count
+}
+
+test('[ING-32] a part that is too long for a type, an id or a subject is not read', () => {
+  const long = '.'.repeat(300_000)
+  const body = { entity: long, action: long, id: 'o-1', s: long }
+  const mapper = compileMapping('shop', completeMapping())
+  const idMapper = compileMapping('shop', completeMapping({ id: 'body.s', entity: '"order"', action: '"created"' }))
+  const subjectMapper = compileMapping('shop', completeMapping({ subject: 'body.s', entity: '"a"', action: '"b"' }))
+  const arrival = { body, raw: Buffer.from(JSON.stringify(body)), headers: {}, now: NOW }
+  const events: ReturnType<typeof map>[] = []
+  const count = charactersRead(() => {
+    for (const one of [mapper, idMapper, subjectMapper]) events.push(atOnce(one.map(arrival)))
+  })
+  assert.ok(count < 10_000, `${count} characters`)
+  assert.deepEqual(
+    events.map(({ type, subject }) => [type, subject]),
+    [
+      ['com.shop.unmapped.received', null],
+      ['com.shop.order.created', null],
+      ['com.shop.a.b', null],
+    ],
+  )
+})
+
+test('[HOOK-7] the longest type has 255 characters, whatever characters its parts have', () => {
+  const parts = 255 - 'com.shop..a'.length
+  for (const [entity, type] of [
+    ['x'.repeat(parts), `com.shop.${'x'.repeat(parts)}.a`],
+    ['😀'.repeat(parts), `com.shop.${'_'.repeat(parts)}.a`],
+    ['x'.repeat(parts + 1), 'com.shop.unmapped.received'],
+    ['😀'.repeat(parts + 1), 'com.shop.unmapped.received'],
+  ] as const) {
+    assert.equal(map({ entity, action: 'a' }).type, type)
+  }
+})
