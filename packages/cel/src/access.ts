@@ -105,13 +105,12 @@ export function readField(object: Run, field: string, missing = `no such field: 
 
 function carefulField(c: Context, object: Value, field: string, missing: string): Result {
   if (object instanceof Optional) return optionalField(c, object, field)
-  if (object instanceof Map) return (object as CelMap).get(field) ?? missingUnlessNull(c, object, field, missing)
+  if (object instanceof Map) {
+    const found = lookUp(object as CelMap, field)
+    return found === undefined ? fail(c, missing) : found
+  }
   if (!isRecord(object)) return fail(c, `${missing} (${typeWord(object)} has no fields)`)
   return Object.hasOwn(object, field) ? (object[field] as Value) : fail(c, missing)
-}
-
-function missingUnlessNull(c: Context, map: CelMap, field: string, missing: string): Result {
-  return map.has(field) ? null : fail(c, missing)
 }
 
 export function testField(object: Run, field: string): Run {
@@ -120,7 +119,7 @@ export function testField(object: Run, field: string): Run {
     if (given === FAULT) return FAULT
     const from = given instanceof Optional ? given.held : given
     if (from === undefined) return false
-    if (from instanceof Map) return from.has(field)
+    if (from instanceof Map) return lookUp(from as CelMap, field) !== undefined
     return isRecord(from) ? Object.hasOwn(from, field) : fail(c, `has() needs a map, not ${typeWord(from)}`)
   }
 }

@@ -19,6 +19,7 @@ import {
   TYPE_NAMES,
   TypeValue,
   typeWord,
+  valueOfKey,
   type Key,
   type Run,
   type Value,
@@ -109,7 +110,7 @@ export function mapCode(build: Build, { entries }: Node & { kind: 'map' }, scope
       const type = typeWord(written)
       const key = type === 'double' ? undefined : keyOf(written)
       if (key === undefined) return fail(c, `${type} cannot be a key of a map`)
-      if (made.has(key)) return fail(c, `key ${quote(String(key))} stands twice in a map`)
+      if (made.has(key)) return fail(c, `key ${quote(String(valueOfKey(key)))} stands twice in a map`)
       if ((entries[i] as Entry).optional !== true) made.set(key, value)
       else if (!(value instanceof Optional)) return fail(c, `'?' needs an optional, not ${typeWord(value)}`)
       else if (value.held !== undefined) made.set(key, value.held)

@@ -15,6 +15,7 @@ import {
   Timestamp,
   TypeValue,
   typeWord,
+  valueOfKey,
   type CelMap,
   type Context,
   type JsonObject,
@@ -95,7 +96,7 @@ const LARGE = 256
 
 /** Returns the keys and pays for them. */
 export function mapKeys(c: Context, map: AnyMap): Value[] | typeof FAULT {
-  if (map instanceof Map) return spend(c, map.size) ? overBudget(c) : [...(map as CelMap).keys()]
+  if (map instanceof Map) return spend(c, map.size) ? overBudget(c) : Array.from((map as CelMap).keys(), valueOfKey)
   if ((largeObjects.get(map) ?? 0) > c.stepsLeft) return spend(c, largeObjects.get(map) as number) ? overBudget(c) : []
   const keys = Object.keys(map)
   if (keys.length > LARGE) largeObjects.set(map, keys.length)
@@ -116,10 +117,11 @@ export function payKey(c: Context, key: Value): boolean {
 
 /** Returns the value of a key in a map; undefined if there is none. */
 export function lookUp(map: AnyMap, key: Value): Value | undefined {
-  const found = keyOf(key)
-  if (found === undefined) return undefined
-  if (map instanceof Map) return (map as CelMap).get(found)
-  return typeof found === 'string' && Object.hasOwn(map, found) ? (map as JsonObject)[found] : undefined
+  if (map instanceof Map) {
+    const found = keyOf(key)
+    return found === undefined ? undefined : (map as CelMap).get(found)
+  }
+  return typeof key === 'string' && Object.hasOwn(map, key) ? (map as JsonObject)[key] : undefined
 }
 
 /** The operator `in`: tests the elements of a list or the keys of a map. */

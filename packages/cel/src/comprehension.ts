@@ -8,6 +8,7 @@ import {
   overBudget,
   spend,
   typeWord,
+  valueOfKey,
   type CelMap,
   type Context,
   type JsonObject,
@@ -120,13 +121,22 @@ function mapOfResults(comprehension: Comprehension, put: Put): OverRange {
 /** Adds the entries of the map that was made for one element. */
 function addEntries(c: Context, made: Map<Key, Value>, _key: Value, entries: Value): typeof FAULT | null {
   if (!isMap(entries)) return fail(c, `transformMapEntry() needs a map, not ${typeWord(entries)}`)
+  if (entries instanceof Map) {
+    if (spend(c, entries.size)) return overBudget(c)
+    for (const [key, value] of entries as CelMap) if (addEntry(c, made, key, value) === FAULT) return FAULT
+    return null
+  }
   const keys = mapKeys(c, entries)
   if (keys === FAULT) return FAULT
   for (const key of keys) {
-    const found = keyOf(key) as Key
-    if (made.has(found)) return fail(c, `key ${quote(String(found))} stands twice in a map`)
-    made.set(found, lookUp(entries, key) as Value)
+    if (addEntry(c, made, keyOf(key) as Key, lookUp(entries, key) as Value) === FAULT) return FAULT
   }
+  return null
+}
+
+function addEntry(c: Context, made: Map<Key, Value>, key: Key, value: Value): typeof FAULT | null {
+  if (made.has(key)) return fail(c, `key ${quote(String(valueOfKey(key)))} stands twice in a map`)
+  made.set(key, value)
   return null
 }
 

@@ -11,6 +11,7 @@ import {
   Timestamp,
   TypeValue,
   Uint,
+  valueOfKey,
   type CelMap,
   type JsonObject,
   type Value,
@@ -81,8 +82,9 @@ export function* toJsonSteps(value: Value, convertBigInt: ConvertBigInt = String
     if (part instanceof Map) {
       const entries: [string, unknown][] = []
       for (const [key, item] of part as CelMap) {
-        take(String(key), depth)
-        entries.push([String(key), yield* convert(item, depth + 1)])
+        const name = String(valueOfKey(key))
+        take(name, depth)
+        entries.push([name, yield* convert(item, depth + 1)])
       }
       // fromEntries defines its keys, so that __proto__ is a key like any other.
       return Object.fromEntries(entries)

@@ -1,18 +1,7 @@
-import { calculate, negate } from './arithmetic.ts'
+import { calculate, isNumeric, negate, plain } from './arithmetic.ts'
 import type { ArithmeticOp, OrderOp, UnaryOp } from './ast.ts'
 import { contains, equal, order } from './compare.ts'
-import {
-  fail,
-  FAULT,
-  keyOf,
-  overBudget,
-  typeWord,
-  type Context,
-  type Key,
-  type Result,
-  type Run,
-  type Value,
-} from './values.ts'
+import { fail, FAULT, overBudget, typeWord, type Context, type Result, type Run, type Value } from './values.ts'
 
 // Each operator as a closure over its operands. Common pairs of types are handled in place; every other pair is left to
 // the general functions.
@@ -96,22 +85,38 @@ export function inRun(left: Run, right: Run): Run {
 
 /** Compiles `in` a list of constants to one lookup. Returns null unless all are numbers, strings or booleans. */
 export function inConstantsRun(left: Run, items: readonly Value[]): Run | null {
-  const keys = new Set<Key>()
+  const others = new Set<Value>()
+  const numbers: (number | bigint)[] = []
   let longest = 0
   for (const item of items) {
-    const key = keyOf(item)
-    if (key === undefined) return null
-    if (typeof key === 'string' && key.length > longest) longest = key.length
-    keys.add(key)
+    if (isNumeric(item)) numbers.push(plain(item))
+    else if (typeof item === 'string' || typeof item === 'boolean') others.add(item)
+    else return null
+    if (typeof item === 'string' && item.length > longest) longest = item.length
   }
+  // Nothing equals NaN.
+  const sorted = numbers.filter((number) => !Number.isNaN(number)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return (c) => {
     const a = left(c)
     if (a === FAULT) return FAULT
     // A string that is longer than all constants need not be read.
-    if (typeof a === 'string') return a.length <= longest && keys.has(a)
-    const key = keyOf(a)
-    return key !== undefined && keys.has(key)
+    if (typeof a === 'string') return a.length <= longest && others.has(a)
+    return isNumeric(a) ? isAmong(sorted, plain(a)) : others.has(a)
   }
+}
+
+/** Searches a sorted list. A Set of numbers would be as fast, but numbers can be chosen so that they collide in it. */
+function isAmong(sorted: readonly (number | bigint)[], wanted: number | bigint): boolean {
+  let low = 0
+  let high = sorted.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const found = sorted[middle] as number | bigint
+    if (found < wanted) low = middle + 1
+    else if (found > wanted) high = middle - 1
+    else return found <= wanted
+  }
+  return false
 }
 
 export function unaryRun(op: UnaryOp, operand: Run): Run {

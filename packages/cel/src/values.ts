@@ -80,7 +80,8 @@ export class TypeValue {
   }
 }
 
-export type Key = string | number | bigint | boolean
+/** What a Map made by the expression is keyed by: see `keyOf`. */
+export type Key = string | boolean
 export interface JsonObject {
   readonly [key: string]: Value
 }
@@ -181,17 +182,31 @@ export function isRecord(value: unknown): value is JsonObject {
 
 /**
  * Returns the key of a value in a Map, so that 1, 1u and 1.0 are one key; undefined for a value that cannot be a key. A
- * bigint is used only if a number would not be exact.
+ * number is written as text, with a mark before it: V8 hashes numbers without a secret seed, and an event could choose
+ * ten thousand that all collide.
  */
 export function keyOf(value: Value): Key | undefined {
-  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return value
+  if (typeof value === 'string') return value.startsWith(NUMBER_MARK) ? NUMBER_MARK + value : value
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'bigint') return NUMBER_MARK + String(value)
   if (typeof value === 'number') {
     // A huge double and the int literal of the same value are equal, so they must be one key.
-    return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value) : value
+    const isHuge = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 64
+    return NUMBER_MARK + String(isHuge ? BigInt(value) : value)
   }
-  if (value instanceof Double) return value.whole
-  if (value instanceof Uint) return int(value.unsigned)
+  if (value instanceof Double) return NUMBER_MARK + String(value.whole)
+  if (value instanceof Uint) return NUMBER_MARK + String(value.unsigned)
   return undefined
+}
+
+const NUMBER_MARK = '#'
+
+/** Returns the value that a key of a Map stands for. */
+export function valueOfKey(key: Key): string | boolean | number | bigint {
+  if (typeof key === 'boolean' || !key.startsWith(NUMBER_MARK)) return key
+  if (key.startsWith(NUMBER_MARK, 1)) return key.slice(1)
+  const number = Number(key.slice(1))
+  return Number.isSafeInteger(number) ? number : BigInt(key.slice(1))
 }
 
 export function typeName(value: Value): string {

@@ -6,11 +6,13 @@ import {
   Double,
   Duration,
   int,
+  keyOf,
   Optional,
   Timestamp,
   typeName,
   TypeValue,
   Uint,
+  valueOfKey,
   type Key,
   type Value,
 } from '../../src/values.ts'
@@ -75,7 +77,7 @@ function fromSuite(json: Json): Value | undefined {
     case 'mapValue':
       return new Map(
         (((value as Json)['entries'] as { key: Json; value: Json }[] | undefined) ?? []).map((entry) => [
-          keyText(fromSuite(entry.key) as Value),
+          keyOf(fromSuite(entry.key) as Value) as Key,
           fromSuite(entry.value) as Value,
         ]),
       )
@@ -85,8 +87,6 @@ function fromSuite(json: Json): Value | undefined {
       return undefined
   }
 }
-
-const keyText = (key: Value): Key => (key instanceof Uint ? int(key.unsigned) : (key as Key))
 
 function fromMessage(message: Json): Value | undefined {
   const type = String(message['@type'])
@@ -104,7 +104,7 @@ function run(source: string, bindings: Record<string, Value>): PublicValue | typ
 export function shown(value: Value): string {
   if (value instanceof Map) {
     return `{${[...value]
-      .map(([key, item]) => `${shown(key)}: ${shown(item as Value)}`)
+      .map(([key, item]) => `${shown(valueOfKey(key as Key))}: ${shown(item as Value)}`)
       .sort()
       .join(', ')}}`
   }
