@@ -88,19 +88,21 @@ function equalMaps(c: Context, a: AnyMap, b: AnyMap, depth: number): boolean {
 }
 
 /**
- * The number of keys of large JSON objects. JavaScript has to list the keys of an object to count them, so the first
- * count is done before it can be paid for. It is cached, so that this happens only once for an object.
+ * The keys of large JSON objects. JavaScript has to list the keys of an object to count them, so the first time it is
+ * done before it can be paid for. They are cached, so that this happens only once for an object.
  */
-const largeObjects = new WeakMap<object, number>()
-const LARGE = 256
+const largeObjects = new WeakMap<object, readonly string[]>()
+/** From about here on V8 keeps an object as a table, and listing a key takes 0.2 microseconds instead of 0.02. */
+const LARGE = 100
+const STEPS_PER_LARGE_KEY = 4
 
 /** Returns the keys and pays for them. */
-export function mapKeys(c: Context, map: AnyMap): Value[] | typeof FAULT {
+export function mapKeys(c: Context, map: AnyMap): readonly Value[] | typeof FAULT {
   if (map instanceof Map) return spend(c, map.size) ? overBudget(c) : Array.from((map as CelMap).keys(), valueOfKey)
-  if ((largeObjects.get(map) ?? 0) > c.stepsLeft) return spend(c, largeObjects.get(map) as number) ? overBudget(c) : []
-  const keys = Object.keys(map)
-  if (keys.length > LARGE) largeObjects.set(map, keys.length)
-  return spend(c, keys.length) ? overBudget(c) : keys
+  const keys = largeObjects.get(map) ?? Object.keys(map)
+  if (keys.length <= LARGE) return spend(c, keys.length) ? overBudget(c) : keys
+  largeObjects.set(map, keys)
+  return spend(c, keys.length * STEPS_PER_LARGE_KEY) ? overBudget(c) : keys
 }
 
 /** Returns the number of keys and pays for counting them. */

@@ -141,8 +141,12 @@ function asText(c: Context, value: Value, depth: number): string | typeof FAULT 
   if (isMap(value)) {
     const keys = mapKeys(c, value)
     if (keys === FAULT || spend(c, keys.length * 8)) return overBudget(c)
+    const named = keys.map((key): [string, Value] => [String(key), key])
+    // Sorting compares each key with about as many others as the number of keys has bits.
+    const length = named.reduce((sum, [name]) => sum + name.length, 0)
+    if (spendChars(c, length * Math.ceil(Math.log2(keys.length + 1)))) return overBudget(c)
     const parts: string[] = []
-    for (const [name, key] of keys.map((key): [string, Value] => [String(key), key]).sort(byName)) {
+    for (const [name, key] of named.sort(byName)) {
       if (spendChars(c, name.length)) return overBudget(c)
       const text = asText(c, lookUp(value, key) as Value, depth + 1)
       if (text === FAULT) return FAULT

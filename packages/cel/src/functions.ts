@@ -66,6 +66,7 @@ function size(c: Context, value: Value): Result {
 }
 
 const DECIMAL = /^[+-]?\d{1,20}$/
+const LONGEST_DECIMAL = 21
 
 function toInt(c: Context, value: Value): Result {
   if (typeof value === 'bigint') return value
@@ -78,7 +79,7 @@ function toInt(c: Context, value: Value): Result {
   if (value instanceof Uint) return value.unsigned <= MAX_INT ? int(value.unsigned) : fail(c, 'integer overflow')
   if (value instanceof Timestamp) return value.seconds
   if (typeof value !== 'string') return mistyped(c, 'int', value)
-  if (!DECIMAL.test(value)) return fail(c, `${quote(value)} is not an integer`)
+  if (value.length > LONGEST_DECIMAL || !DECIMAL.test(value)) return fail(c, `${quote(value)} is not an integer`)
   const parsed = BigInt(value.replace(/^\+/, ''))
   return parsed < MIN_INT || parsed > MAX_INT ? fail(c, 'integer overflow') : int(parsed)
 }
@@ -91,7 +92,7 @@ function toUint(c: Context, value: Value): Result {
   else if (typeof value === 'number' && Number.isFinite(value)) whole = BigInt(Math.trunc(value))
   else if (typeof value === 'number') return fail(c, 'unsigned integer overflow')
   else if (typeof value !== 'string') return mistyped(c, 'uint', value)
-  else if (/^\d{1,20}$/.test(value)) whole = BigInt(value)
+  else if (value.length < LONGEST_DECIMAL && /^\d+$/.test(value)) whole = BigInt(value)
   else return fail(c, `${quote(value)} is not an unsigned integer`)
   return whole < 0n || whole > MAX_UINT ? fail(c, 'unsigned integer overflow') : new Uint(whole)
 }
@@ -168,11 +169,11 @@ function timePart(name: string): Fn {
     if (!(time instanceof Timestamp) || (zone !== undefined && typeof zone !== 'string')) {
       return mistyped(c, name, time, zone)
     }
-    if (zone !== undefined) {
-      if (spend(c, zone === c.zone ? ZONE_STEPS : NEW_ZONE_STEPS)) return overBudget(c)
-      c.zone = zone
-    }
+    if (zone !== undefined && spend(c, zone === c.zone ? ZONE_STEPS : NEW_ZONE_STEPS)) return overBudget(c)
     const local = localTime(time, zone)
-    return typeof local === 'string' ? fail(c, local) : ofDate(local)
+    if (typeof local === 'string') return fail(c, local)
+    // An unknown zone has no formatter that could be used again, and costs as much each time.
+    if (zone !== undefined) c.zone = zone
+    return ofDate(local)
   }
 }

@@ -2,6 +2,7 @@ import { formatIp, masked, parseCidr, parseIp } from './address.ts'
 import { either, functionOf, method, type Arg, type Definitions, type Fn } from './definition.ts'
 import { mistyped } from './strings.ts'
 import { quote } from './errors.ts'
+import { ADDRESS_TEXT_STEPS } from './text.ts'
 import { Cidr, fail, Ip, overBudget, spend, type Context, type Result, type Value } from './values.ts'
 
 // `ip()` and `cidr()`. Their arguments are short or rejected at once, so there is one price for all.
@@ -34,7 +35,8 @@ const parses = (name: string, parse: (text: string) => unknown): Fn => {
 /** Reports whether an address is written as `string(ip(…))` formats it. */
 function isCanonical(c: Context, value: Value): Result {
   const ip = toIp(c, value)
-  return ip instanceof Ip ? formatIp(ip) === value : ip
+  if (!(ip instanceof Ip)) return ip
+  return spend(c, ADDRESS_TEXT_STEPS) ? overBudget(c) : formatIp(ip) === value
 }
 
 /** Reports whether an address is in a range, given by the first address and the number of fixed bits. */

@@ -1,7 +1,17 @@
 import { calculate, isNumeric, negate, plain } from './arithmetic.ts'
 import type { ArithmeticOp, OrderOp, UnaryOp } from './ast.ts'
 import { contains, equal, order } from './compare.ts'
-import { fail, FAULT, overBudget, typeWord, type Context, type Result, type Run, type Value } from './values.ts'
+import {
+  fail,
+  FAULT,
+  overBudget,
+  spendChars,
+  typeWord,
+  type Context,
+  type Result,
+  type Run,
+  type Value,
+} from './values.ts'
 
 // Each operator as a closure over its operands. Common pairs of types are handled in place; every other pair is left to
 // the general functions.
@@ -55,11 +65,22 @@ export function equalRun(left: Run, right: Run, wanted: boolean): Run {
   }
 }
 
-/** Compares with a constant string of the expression, which is short enough to cost nothing extra. */
+/** A string that is not longer than this is compared at no extra cost. */
+const SHORT_TEXT = 64
+
+/** Compares with a constant string of the expression. */
 export function equalTextRun(operand: Run, text: string, wanted: boolean): Run {
+  if (text.length <= SHORT_TEXT) {
+    return (c) => {
+      const a = operand(c)
+      return a === FAULT ? FAULT : (a === text) === wanted
+    }
+  }
   return (c) => {
     const a = operand(c)
-    return a === FAULT ? FAULT : (a === text) === wanted
+    if (a === FAULT) return FAULT
+    if (typeof a === 'string' && a.length === text.length && spendChars(c, a.length)) return overBudget(c)
+    return (a === text) === wanted
   }
 }
 
@@ -100,7 +121,10 @@ export function inConstantsRun(left: Run, items: readonly Value[]): Run | null {
     const a = left(c)
     if (a === FAULT) return FAULT
     // A string that is longer than all constants need not be read.
-    if (typeof a === 'string') return a.length <= longest && others.has(a)
+    if (typeof a === 'string') {
+      if (a.length > longest) return false
+      return a.length > SHORT_TEXT && spendChars(c, a.length) ? overBudget(c) : others.has(a)
+    }
     return isNumeric(a) ? isAmong(sorted, plain(a)) : others.has(a)
   }
 }

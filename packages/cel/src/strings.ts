@@ -19,9 +19,14 @@ import {
 // function first checks whether they differ. All work is paid for by length before it is done.
 
 const SURROGATE = /[\ud800-\udfff]/
-/** White space by Unicode: U+0085 is included and U+FEFF is not. JavaScript does the opposite. */
-const SPACE = /[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 const ASCII = /^[\0-\x7f]*$/
+
+/** White space by Unicode: U+0085 is included and U+FEFF is not. JavaScript does the opposite. */
+function isSpace(unit: number): boolean {
+  if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+  return unit === 0x85 || unit === 0xa0 || unit === 0x1680 || (unit >= 0x2000 && OTHER_SPACES.includes(unit))
+}
+const OTHER_SPACES = [...Array.from({ length: 11 }, (_, i) => 0x2000 + i), ...[0x2028, 0x2029, 0x202f, 0x205f, 0x3000]]
 
 export function hasSurrogates(text: string): boolean {
   return SURROGATE.test(text)
@@ -65,8 +70,8 @@ export function trim(c: Context, text: Value): Result {
   if (spendChars(c, text.length)) return overBudget(c)
   let start = 0
   let end = text.length
-  while (start < end && SPACE.test(text[start] as string)) start++
-  while (end > start && SPACE.test(text[end - 1] as string)) end--
+  while (start < end && isSpace(text.charCodeAt(start))) start++
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
   return text.slice(start, end)
 }
 

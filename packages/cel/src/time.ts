@@ -61,7 +61,7 @@ const UNIT_NANOS: Readonly<Record<string, bigint>> = {
   µs: 1_000n,
   ns: 1n,
 }
-const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|us|µs|ns|m|s))+)$/
+const DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:h|ms|us|µs|ns|m|s))+)$/
 const DURATION_PART = /(\d*)\.?(\d*)(h|ms|us|µs|ns|m|s)/g
 const LONGEST_DURATION_TEXT = 64
 

@@ -33,7 +33,13 @@ const data = {
   p: manyParts,
   w: { [longText]: 1 },
   ab: coinFlips,
+  sp: ' '.repeat(400_000),
+  ks: Object.fromEntries(Array.from({ length: 3500 }, (_, i) => [`${'a'.repeat(245)}${(i * 7919) % 3500}`, 1])),
+  // The same length as a constant, and two bytes for each character.
+  tw: Array.from({ length: 120 }, () => `${'a'.repeat(2999)}\u0100`),
+  few: Array.from({ length: 1000 }, (_, i) => i),
 }
+const constant = 'a'.repeat(3000)
 
 const chain = (part: string, times: number, op: string): string => Array.from({ length: times }, () => part).join(op)
 
@@ -78,6 +84,15 @@ const attacks: readonly [name: string, source: string][] = [
   ['bound', 'l.exists(x, cel.bind(y, s + s, y == ""))'],
   ['two variables', 'm.exists(a, b, m.exists(c, d, b == d + 100000))'],
   ['transformed', 'm.transformMap(a, b, m.transformList(c, d, d)).size() == 0'],
+  ['trimmed', 'few.exists(x, sp.trim() == "x")'],
+  ['names in order', '"%s".format([ks]) == ""'],
+  ['compared with a long constant', `tw.all(x, tw.all(y, y != "${constant}"))`],
+  ['a long constant in a list', `tw.all(x, tw.all(y, !(y in ["${constant}", "b"])))`],
+  ['unknown time zones', 'few.exists(x, timestamp(1).getHours("nowhere") == 1)'],
+  ['addresses written out', 'cel.bind(i, ip("2001:db8:1:2:3:4:5:6"), few.all(x, string(i) != "x"))'],
+  ['addresses as they are written', 'few.all(x, ip.isCanonical("2001:db8:1:2:3:4:5:6"))'],
+  ['times written out', 'cel.bind(i, timestamp("2030-01-01T00:00:00.123Z"), few.all(x, string(i) != "x"))'],
+  ['a large map counted twice', 'size(m) + size(m) > 0'],
   ['unclosed classes', 'l.exists(x, s.matches(string(x) + "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["))'],
 ]
 

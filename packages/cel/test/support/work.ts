@@ -16,9 +16,32 @@ interface Patch {
   readonly name: string
   /** Counts the work of a call from its receiver, arguments and result. */
   readonly count: (self: never, args: never[], result: never) => void
+  /** Replaces the arguments of a call. */
+  readonly prepare?: (args: never[]) => unknown[]
 }
 
 const text = (name: string, count: Patch['count']): Patch => ({ on: String.prototype, name, count })
+/** A call of a regular expression costs more than the characters it reads, if they are few. */
+const CALL_STEPS = 2
+const expression = (name: string): Patch => ({
+  on: RegExp.prototype,
+  name,
+  count: (self: RegExp, [read]: string[], found: RegExpExecArray | boolean | null) => {
+    work += CALL_STEPS
+    if (!self.global && !self.sticky) chars(String(read).length)
+    else if (Array.isArray(found)) chars(found[0].length)
+  },
+})
+/** Compares as the caller does, and counts the characters of the names. */
+const countedOrder =
+  (order: (a: unknown, b: unknown) => number) =>
+  (a: unknown, b: unknown): number => {
+    if (Array.isArray(a) && typeof a[0] === 'string') chars(a[0].length)
+    work++
+    return order(a, b)
+  }
+/** Creating a formatter takes about 50 microseconds, and failing to create one nearly as much. */
+const FORMATTER_STEPS = 5000
 const whole: Patch['count'] = (self: string) => chars(self.length)
 
 function automatonOf(): object {
@@ -44,7 +67,15 @@ const PATCHES: readonly Patch[] = [
     count: (self: unknown[], _args, made: string) => chars(made.length + self.length),
   },
   { on: Array.prototype, name: 'concat', count: (_self, _args, made: unknown[]) => void (work += made.length) },
-  { on: Array.prototype, name: 'sort', count: (self: unknown[]) => void (work += self.length) },
+  {
+    on: Array.prototype,
+    name: 'sort',
+    prepare: ([order]) => (order === undefined ? [] : [countedOrder(order)]),
+    count: (self: unknown[]) => void (work += self.length),
+  },
+  expression('test'),
+  expression('exec'),
+  { on: Intl, name: 'DateTimeFormat', prepare: (args) => ((work += FORMATTER_STEPS), args), count: () => {} },
   { on: Array.prototype, name: 'reverse', count: (self: unknown[]) => void (work += self.length) },
   { on: Object, name: 'keys', count: (_self, _args, made: string[]) => void (work += made.length) },
   { on: Buffer, name: 'compare', count: (_self, [a, b]: Buffer[]) => chars(Math.min(a!.length, b!.length)) },
@@ -62,10 +93,10 @@ const PATCHES: readonly Patch[] = [
 export function workOf(run: () => void): number {
   const originals = PATCHES.map(({ on, name }) => (on as Record<string, Method>)[name]!)
   work = 0
-  PATCHES.forEach(({ on, name, count }, i) => {
+  PATCHES.forEach(({ on, name, count, prepare }, i) => {
     const original = originals[i]!
     ;(on as Record<string, unknown>)[name] = function (this: never, ...args: never[]): unknown {
-      const result = original.apply(this, args)
+      const result = original.apply(this, (prepare?.(args) ?? args) as never[])
       count(this, args, result as never)
       return result
     }
