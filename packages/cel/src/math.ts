@@ -38,9 +38,10 @@ function rounding(name: string, round: (value: number) => number): Fn {
   }
 }
 
-/** Rounds half away from zero, as CEL requires. */
+/** Rounds half away from zero, as CEL requires. Adding 0.5 would round the last number below 0.5 up. */
 function roundHalfAway(value: number): number {
-  return value < 0 ? -Math.floor(-value + 0.5) : Math.floor(value + 0.5)
+  const whole = Math.trunc(value)
+  return Math.abs(value - whole) >= 0.5 ? whole + Math.sign(value) : whole
 }
 
 function abs(c: Context, value: Value): Result {
