@@ -89,7 +89,8 @@ function toUint(c: Context, value: Value): Result {
   let whole: bigint
   if (typeof value === 'bigint') whole = value
   else if (value instanceof Double) whole = BigInt(value.whole)
-  else if (typeof value === 'number' && Number.isFinite(value)) whole = BigInt(Math.trunc(value))
+  // A negative fraction is out of range although its whole part is 0.
+  else if (typeof value === 'number' && Number.isFinite(value)) whole = BigInt(Math.floor(value))
   else if (typeof value === 'number') return fail(c, 'unsigned integer overflow')
   else if (typeof value !== 'string') return mistyped(c, 'uint', value)
   else if (value.length < LONGEST_DECIMAL && /^\d+$/.test(value)) whole = BigInt(value)

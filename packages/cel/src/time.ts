@@ -164,10 +164,12 @@ export function localTime(time: Timestamp, zone: string | undefined): Date | str
   }
   const formatter = formatterOf(zone)
   if (formatter === null) return `unknown time zone ${quote(zone)}`
-  const fields = new Map(formatter.formatToParts(utc).map(({ type, value }) => [type, Number(value)]))
-  const field = (name: Intl.DateTimeFormatPartTypes): number => fields.get(name) ?? 0
+  const fields = new Map(formatter.formatToParts(utc).map(({ type, value }) => [type, value]))
+  const field = (name: Intl.DateTimeFormatPartTypes): number => Number(fields.get(name) ?? 0)
   const local = new Date(0)
-  local.setUTCFullYear(field('year'), field('month') - 1, field('day'))
+  // The first hours of the year 1 are in the year before it in the west, which is 1 BC there and 0 here.
+  const year = fields.get('era') === 'B' ? 1 - field('year') : field('year')
+  local.setUTCFullYear(year, field('month') - 1, field('day'))
   local.setUTCHours(field('hour'), field('minute'), field('second'), new Date(utc).getUTCMilliseconds())
   return local
 }
@@ -181,6 +183,7 @@ function formatterOf(zone: string): Intl.DateTimeFormat | null {
     made = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
       hourCycle: 'h23',
+      era: 'narrow',
       year: 'numeric',
       month: 'numeric',
       day: 'numeric',

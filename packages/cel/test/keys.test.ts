@@ -56,6 +56,11 @@ test('[CEL-21] numbers are keys of maps and elements of lists, and none is hashe
   }
 })
 
+test('[CEL-21] NaN is in no list', () => {
+  for (const source of ['double("NaN") in [double("NaN")]', 'x in [1, double("NaN"), 2.5, 3]', 'x in [x]'])
+    assert.deepEqual(outcome(source, { x: Number.NaN }), { outcome: 'no_match', value: false }, source)
+})
+
 test('[CEL-21] a map shows its keys as they are', () => {
   assert.deepEqual(outcome('{"#1": 1, 20: 2, "##": 3, true: 4, 9007199254740993: 5}', {}), {
     outcome: 'no_match',
