@@ -62,8 +62,8 @@ interface ClaimedRow {
 }
 
 const REST_MS = { closing: 0, failed: RETRY_MS, refused: REFUSED_MS } as const
-/** Tenants that one call of `claimLeftover` looks at. */
-const TENANTS = 16
+/** Turns of one call of `claimLeftover`. */
+const TURNS = 16
 
 /** Returns the texts of a tenant's claimed memories. */
 async function readTexts(db: Db, tenantId: string, claimed: readonly ClaimedRow[]): Promise<ClaimedText[]> {
@@ -108,27 +108,60 @@ async function claim(
   return claimed.length === 0 ? [] : (await readTexts(tx, tenantId, claimed)).sort(byName)
 }
 
-/** Returns tenants with memories left to embed, beginning after the one that had its turn last. */
-async function tenantsLeft(db: Pick<Db, 'rows'>, model: string, now: number, last: string): Promise<string[]> {
-  const after = async (tenant: string): Promise<string[]> => {
-    // Tenants with unclaimed memories that this model has not embedded, in the order of their ids.
-    const rows = await db.rows<{ tenant_id: string }>(
-      `select distinct tenant_id from memory_recall
-        where (embedded < ? or embedded > ?) and ${FREE} and tenant_id > ?
-        order by tenant_id limit ?`,
-      [model, model, ...freeAt(now), tenant, TENANTS],
+/** Memories of one tenant that one model has embedded, or none yet if `embedded` is empty. */
+interface Left {
+  embedded: string
+  tenantId: string
+}
+
+const FIRST: Left = { embedded: '', tenantId: '' }
+
+/**
+ * Returns what `memory_recall` says about who embedded its memories, apart from this model: the empty text first. Steps
+ * from one value to the next, so that the number of memories does not matter.
+ */
+async function otherModels(db: Pick<Db, 'rows'>, model: string): Promise<string[]> {
+  const found: string[] = []
+  for (let compare = '>=', last = ''; ; compare = '>') {
+    // The first value, or the next one, from the index.
+    const [next] = await db.rows<{ embedded: string }>(
+      `select embedded from memory_recall where embedded ${compare} ? order by embedded limit 1`,
+      [last],
     )
-    return rows.map(({ tenant_id }) => tenant_id)
+    if (!next) return found
+    last = next.embedded
+    if (last !== model) found.push(last)
   }
-  const next = await after(last)
-  return next.length > 0 || last === '' ? next : after('')
+}
+
+/**
+ * Returns who has memories left to embed, beginning after the one that had its turn last: tenants by what their memories
+ * were embedded with, never embedded ones first. While a model is replaced, a tenant may have a turn for each.
+ */
+async function whoIsLeft(db: Pick<Db, 'rows'>, model: string, now: number, last: Left): Promise<Left[]> {
+  const models = await otherModels(db, model)
+  const left: Left[] = []
+  for (const embedded of models.slice(Math.max(0, models.indexOf(last.embedded)))) {
+    let tenantId = embedded === last.embedded ? last.tenantId : ''
+    while (left.length < TURNS) {
+      // The next tenant with an unclaimed memory that was embedded so. Steps over the memories of all tenants before it.
+      const [next] = await db.rows<{ tenant_id: string }>(
+        `select tenant_id from memory_recall where embedded = ? and tenant_id > ? and ${FREE} order by tenant_id limit 1`,
+        [embedded, tenantId, ...freeAt(now)],
+      )
+      if (!next) break
+      tenantId = next.tenant_id
+      left.push({ embedded, tenantId })
+    }
+  }
+  return left.length > 0 || last === FIRST ? left : whoIsLeft(db, model, now, FIRST)
 }
 
 export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Claims {
   const held = new Set<readonly ClaimedText[]>()
   let timer: NodeJS.Timeout | undefined
-  /** The tenant that had its turn last. */
-  let lastTenant = ''
+  /** Whose turn was last. */
+  let last = FIRST
 
   async function renew(): Promise<void> {
     try {
@@ -160,21 +193,19 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
         return claimed
       }),
     async claimLeftover() {
-      const tenants = await tenantsLeft(store, model, clock.now(), lastTenant)
+      const turns = await whoIsLeft(store, model, clock.now(), last)
       const claimed: ClaimedText[] = []
-      const share = Math.ceil(batch / Math.max(1, tenants.length))
-      for (const tenantId of tenants) {
-        // Some of a tenant's memories that are left to embed, never embedded ones first. Locks nothing: the claim
-        // decides.
+      const share = Math.ceil(batch / Math.max(1, turns.length))
+      for (const turn of turns) {
+        const { embedded, tenantId } = turn
+        // Some of a tenant's memories that are left to embed. Locks nothing: the claim decides.
         const some = await store.rows<{ memory_id: string }>(
-          `select memory_id from memory_recall
-            where tenant_id = ? and (embedded < ? or embedded > ?) and ${FREE}
-            order by embedded limit ?`,
-          [tenantId, model, model, ...freeAt(clock.now()), share],
+          `select memory_id from memory_recall where embedded = ? and tenant_id = ? and ${FREE} limit ?`,
+          [embedded, tenantId, ...freeAt(clock.now()), share],
         )
         const ids = some.map(({ memory_id }) => memory_id)
         claimed.push(...(await store.tx((tx) => claim(tx, model, clock.now(), tenantId, ids))))
-        lastTenant = tenantId
+        last = turn
       }
       return claimed.sort(byName)
     },

@@ -14,7 +14,11 @@ export const OVER_ALL_TENANTS: readonly OverAllTenants[] = [
     statement: /^select tenant_id from deliveries where wake_at is not null and wake_at <= \?/,
     why: 'whose leases and waits have run out, once a second',
   },
-  { statement: /^select distinct tenant_id from memory_recall/, why: 'who has memories to embed, every two seconds' },
+  {
+    statement: /^select (embedded|tenant_id) from memory_recall where embedded/,
+    why: 'who has memories to embed, every two seconds',
+  },
+  { statement: /^select distinct tenant_id from memory_recall/, why: 'whose words older rules cut, every two seconds' },
   { statement: /^select distinct m\.tenant_id from memories/, why: 'who has memories to expire, every ten seconds' },
   { statement: /^select distinct tenant_id from \w+ where \w+ < \?/, why: 'who has rows to purge' },
   {
