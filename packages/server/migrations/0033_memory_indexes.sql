@@ -2,3 +2,18 @@
 -- a single step. Without claimed_until, so that a claim writes no index.
 create index memory_recall_left on memory_recall (embedded, tenant_id);
 drop index memory_recall_to_embed;
+
+-- One index for each way to see a memory, as in 0003, with the project and the time of creation, by which lists and searches are
+-- filtered too. Without them in the index, SQLite reads every row of the tenant by its key.
+drop index memories_live;
+drop index memories_owned;
+drop index memories_of_team;
+drop index memories_institutional;
+drop index memories_gone;
+create index memories_live on memories (tenant_id, id, type, scope, expires_at, project_id, created_at) where status = 'active';
+create index memories_owned on memories (tenant_id, agent_id, id, type, scope, expires_at, project_id, created_at) where status = 'active';
+create index memories_of_team on memories (tenant_id, team_id, id, agent_id, type, expires_at, project_id, created_at) where status = 'active' and scope = 'team';
+create index memories_institutional on memories (tenant_id, id, agent_id, type, expires_at, project_id, created_at) where status = 'active' and scope = 'institutional';
+-- The same for what was deleted or has expired: of the whole tenant, and of one owner.
+create index memories_gone on memories (tenant_id, status, id, type, scope, project_id, created_at) where status <> 'active';
+create index memories_gone_owned on memories (tenant_id, agent_id, status, id, type, scope, project_id, created_at) where status <> 'active';

@@ -4,7 +4,7 @@ import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Db } from '../store/db.ts'
 import type { FindText } from './index/memory-index.ts'
-import { allOf, goneCondition, seenBy, disjointSeenBy, type Condition } from './see.ts'
+import { allOf, disjointGone, disjointSeenBy, goneCondition, seenBy, type Condition } from './see.ts'
 import { listMemoriesById, pageMemories } from './sql.ts'
 import { jsonBody, type JsonBody } from './wire.ts'
 
@@ -20,7 +20,7 @@ export interface MemoryQuery {
   created_before?: string
 }
 
-/** The filters of a list, apart from scope and visibility. */
+/** The filters of a list, apart from scope and visibility. Each column of them is in the indexes of `memories`. */
 function filtersOf({ type, project_id, created_after, created_before }: MemoryQuery): Condition[] {
   const filters: Condition[] = []
   if (type !== undefined) filters.push({ sql: 'm.type = ?', values: [type] })
@@ -41,22 +41,21 @@ export async function listMemories(
   const { offset = 0, limit = 50, scope, search = '', status = 'active' } = query
   const filters = filtersOf(query)
   const ofScope: Condition[] = scope === undefined ? [] : [{ sql: 'm.scope = ?', values: [scope] }]
+  const gone = status === 'active' ? [] : disjointGone(principal, status, now).map((way) => allOf(way, ...ofScope))
   const seen = status === 'active' ? seenBy(principal, now) : goneCondition(principal, status, now)
 
   async function page() {
     // Every text contains the empty string.
     if (search === '') {
-      const ways = status === 'active' ? disjointSeenBy(principal, now, scope) : [allOf(seen, ...ofScope)]
-      return pageMemories(
-        db,
-        principal.tenantId,
-        ways.map((way) => allOf(way, ...filters)),
-        offset,
-        limit,
-      )
+      const ways = status === 'active' ? disjointSeenBy(principal, now, scope) : gone
+      const wanted = ways.map((way) => allOf(way, ...filters))
+      return pageMemories(db, principal.tenantId, wanted, offset, limit)
     }
-    const wanted = allOf(seen, ...filters, ...ofScope)
-    const found = await findText(principal, search, wanted, status !== 'active')
+    const lists: string[][] = []
+    for (const way of status === 'active' ? [allOf(seen, ...ofScope)] : gone)
+      lists.push(await findText(principal, search, allOf(way, ...filters), status !== 'active'))
+    // A sweep may have written down an expiry between two looks, so an id can be in both lists.
+    const found = lists.length === 1 ? lists[0]! : [...new Set(lists.flat())].sort().reverse()
     return { rows: await listMemoriesById(db, seen, found.slice(offset, offset + limit)), total: found.length }
   }
 

@@ -4,7 +4,7 @@ import { hasFacts } from './facts.ts'
 import type { SearchFilters, SearchQuery } from './memory-index.ts'
 
 /** Returns the conditions of all filters except scope, type and confidence. */
-export function filterConditions(filters: SearchFilters): Condition[] {
+function filterConditions(filters: SearchFilters): Condition[] {
   const { projectId, sourceEventId, createdAfter, createdBefore, metadata = {} } = filters
   const conditions = hasFacts(metadata)
   if (projectId !== undefined) conditions.push({ sql: 'm.project_id = ?', values: [projectId] })
@@ -12,6 +12,17 @@ export function filterConditions(filters: SearchFilters): Condition[] {
   if (createdAfter !== undefined) conditions.push({ sql: 'm.created_at > ?', values: [createdAfter] })
   if (createdBefore !== undefined) conditions.push({ sql: 'm.created_at < ?', values: [createdBefore] })
   return conditions
+}
+
+/** Selects the ids of a tenant's live memories that pass the filters; null if there are none. */
+export function passingQuery({ viewer, filters }: Pick<SearchQuery, 'viewer' | 'filters'>): Condition | null {
+  const conditions = filterConditions(filters)
+  if (conditions.length === 0) return null
+  const { sql, values } = allOf(...conditions)
+  return {
+    sql: `select m.id from memories m where m.tenant_id = ? and m.status = 'active' and ${sql}`,
+    values: [viewer.tenantId, ...values],
+  }
 }
 
 /** Returns the condition that a memory which the viewer sees passes all filters of a search. */

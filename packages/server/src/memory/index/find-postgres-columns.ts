@@ -5,8 +5,7 @@ import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
 import { floatsOf, signedOf } from '../embed/embedding.ts'
 import { dot, type Meaning } from '../rank.ts'
-import { allOf } from '../see.ts'
-import { filterConditions } from './filter-conditions.ts'
+import { passingQuery } from './filter-conditions.ts'
 import { columnFinder, type ColumnReads, type Compared } from './find-columns.ts'
 import type { Finder, SearchQuery } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
@@ -28,16 +27,10 @@ export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise
   return columnFinder(reads, otherwise)
 }
 
-async function passing(store: Store, { viewer, filters }: SearchQuery): Promise<Set<string> | null> {
-  const conditions = filterConditions(filters)
-  if (conditions.length === 0) return null
-  const { sql, values } = allOf(...conditions)
-  // The live memories of a tenant that pass the filters.
-  const rows = await store.rows<{ id: string }>(
-    `select m.id from memories m where m.tenant_id = ? and m.status = 'active' and ${sql}`,
-    [viewer.tenantId, ...values],
-  )
-  return new Set(rows.map(({ id }) => id))
+async function passing(store: Store, search: SearchQuery): Promise<Set<string> | null> {
+  const query = passingQuery(search)
+  if (!query) return null
+  return new Set((await store.rows<{ id: string }>(query.sql, query.values)).map(({ id }) => id))
 }
 
 async function postings(

@@ -5,9 +5,8 @@ import type { Value } from '../../store/db.ts'
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
 import { bytesOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { dot, type Meaning } from '../rank.ts'
-import { allOf } from '../see.ts'
 import { sqliteColumns } from './columns-sqlite.ts'
-import { filterConditions } from './filter-conditions.ts'
+import { passingQuery } from './filter-conditions.ts'
 import { columnFinder, type ColumnReads, type Compared } from './find-columns.ts'
 import type { Finder, SearchQuery } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
@@ -148,16 +147,11 @@ function meanings(reading: Reading, columns: TenantColumns, windows: readonly Co
   return meaningAt
 }
 
-function passing({ db, yieldCpu }: Reading, { viewer, filters }: SearchQuery): Set<string> | null {
-  const conditions = filterConditions(filters)
-  if (conditions.length === 0) return null
-  const { sql, values } = allOf(...conditions)
+function passing({ db, yieldCpu }: Reading, search: SearchQuery): Set<string> | null {
+  const query = passingQuery(search)
+  if (!query) return null
   const ids = new Set<string>()
-  db.each(
-    `select m.id from memories m where m.tenant_id = ? and m.status = 'active' and ${sql}`,
-    [viewer.tenantId, ...values],
-    ([id]) => void ids.add(id as string),
-  )
+  db.each(query.sql, query.values, ([id]) => void ids.add(id as string))
   yieldCpu()
   return ids
 }
