@@ -17,3 +17,13 @@ create index memories_institutional on memories (tenant_id, id, agent_id, type, 
 -- The same for what was deleted or has expired: of the whole tenant, and of one owner.
 create index memories_gone on memories (tenant_id, status, id, type, scope, project_id, created_at) where status <> 'active';
 create index memories_gone_owned on memories (tenant_id, agent_id, status, id, type, scope, project_id, created_at) where status <> 'active';
+
+-- The facts that 0020 made of older metadata were wrong where it escapes characters, and on PostgreSQL missing where it contains
+-- "ud", because the backslash in a pattern of 0020 was the escape of LIKE. The background run that cuts words by the present rules
+-- writes facts again too, so such memories are marked for it.
+update memory_recall set word_rules = 0
+ where exists (select 1 from memories m
+    where m.tenant_id = memory_recall.tenant_id and m.id = memory_recall.memory_id and m.status = 'active'
+      and m.created_at <= (select applied_at from schema_migrations where version = 20)
+      and octet_length(m.metadata) between 3 and 65536
+      and (m.metadata like '%ud%' or m.metadata like '%u0000%' or m.metadata like '%\%' escape '!'));

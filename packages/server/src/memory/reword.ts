@@ -1,5 +1,5 @@
-// Indexes the words of memories again that were indexed by older rules, in the background. Until then searches find
-// them by the words they have. Nothing is embedded.
+// Indexes the words and facts of memories again that were indexed by older rules, in the background. Until then searches
+// find them by those they have. Nothing is embedded.
 import { inSteps, nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { IndexedWords, MemoryIndex } from './index/memory-index.ts'

@@ -10,23 +10,10 @@ import type { Db, Store, TxOptions } from '../../src/store/db.ts'
 import { migrate, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { COMPILE_CACHE, refusedStart } from '../support/process.ts'
-import { emptyStore } from '../support/store.ts'
+import { emptyStore, migrateTo } from '../support/store.ts'
 import { columns } from './columns.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
-
-/** Makes a store as an older release left it. */
-async function migrateTo(tx: Db, newest: number): Promise<void> {
-  await tx.run(
-    'create table schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
-  )
-  for (const { version, name, statements } of readMigrations(tx.dialect.engine).filter(
-    ({ version }) => version <= newest,
-  )) {
-    for (const statement of statements) await tx.run(statement)
-    await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, NOW])
-  }
-}
 
 test('[STO-4] migrations are numbered without a gap', () => {
   const versions = readMigrations('sqlite').map(({ version }) => version)
@@ -87,7 +74,7 @@ onBothEngines((engine) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx(async (tx) => {
-      await migrateTo(tx, 7)
+      await migrateTo(tx, 7, NOW)
       const add = (
         id: string,
         state: string,
@@ -187,7 +174,7 @@ onBothEngines((engine) => {
     ] as const
     const signature = engine.name === 'sqlite' ? '?' : '?::text::bit varying'
     await store.tx(async (tx) => {
-      await migrateTo(tx, 9)
+      await migrateTo(tx, 9, NOW)
       for (const [id, part] of rows) {
         await tx.run(
           `insert into memory_vectors (tenant_id, memory_id, part, model, text_version, signature, vector, tokens) values ('ten_a', ?, ?, 'm', 2, ${signature}, ?, ?)`,
@@ -220,7 +207,7 @@ onBothEngines((engine) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
     await store.tx(async (tx) => {
-      await migrateTo(tx, 10)
+      await migrateTo(tx, 10, NOW)
       const add = (id: string, previous: string | null, until: number | null) =>
         tx.run(
           `insert into webhooks (tenant_id, id, source, preset, mapping, secret, previous_secret, previous_until, active, created_at)

@@ -1,7 +1,8 @@
 // An open store of either engine, for tests of the store interface itself.
 import { readConfig, type Config } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import type { Store } from '../../src/store/db.ts'
+import type { Db, Store } from '../../src/store/db.ts'
+import { readMigrations } from '../../src/store/migrate.ts'
 import { connect, openStore } from '../../src/store/open.ts'
 import type { Engine } from './engines.ts'
 
@@ -18,6 +19,19 @@ export interface OpenedStore {
 /** Makes the store that an environment names, as the first start does, and closes it. */
 export async function makeStore(env: Record<string, string>): Promise<void> {
   await (await openStore(readConfig(env), systemClock)).store.close()
+}
+
+/** Brings a store to a version before the newest, as an older release did. */
+export async function migrateTo(tx: Db, newest: number, now: number): Promise<void> {
+  await tx.run(
+    'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
+  )
+  const [row] = await tx.rows<{ version: number | null }>('select max(version) as version from schema_migrations')
+  for (const { version, name, statements } of readMigrations(tx.dialect.engine)) {
+    if (version <= (row?.version ?? 0) || version > newest) continue
+    for (const statement of statements) await tx.run(statement)
+    await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, now])
+  }
 }
 
 /** Opens an empty store, on which no migration has run. */

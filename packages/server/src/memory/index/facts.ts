@@ -1,6 +1,6 @@
 // Facts: the scalars of a memory's metadata, by which a search may be filtered. Name and value are stored as JSON text,
 // which can represent every string. Metadata over MAX_METADATA has no facts and is never parsed here.
-import type { Db, Insert } from '../../store/db.ts'
+import { one, type Db, type Insert } from '../../store/db.ts'
 import type { Condition } from '../see.ts'
 
 /** In bytes. */
@@ -9,6 +9,12 @@ const MAX_FACTS = 64
 /** The most characters of a name and of a value, as JSON. */
 const MAX_NAME = 130
 const MAX_VALUE = 258
+
+interface Described {
+  tenant_id: string
+  id: string
+  metadata: string | Buffer
+}
 
 export type Scalar = string | number | boolean | null
 
@@ -28,10 +34,7 @@ function factsOf(metadata: string | Buffer): [name: string, value: string][] {
 }
 
 /** Writes the facts of a memory that has no facts stored. */
-export async function putFacts(
-  tx: Db,
-  { tenant_id, id, metadata }: { tenant_id: string; id: string; metadata: string | Buffer },
-): Promise<void> {
+export async function putFacts(tx: Db, { tenant_id, id, metadata }: Described): Promise<void> {
   const facts = factsOf(metadata)
   if (facts.length > 0)
     await tx.insertMany(
@@ -42,6 +45,18 @@ export async function putFacts(
 
 export const removeFacts = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_facts where tenant_id = ? and memory_id = ?', [tenantId, id])
+
+/** Returns what facts can be made of, and locks the memory against changes until the transaction ends. */
+export const lockMetadata = (
+  tx: Db,
+  { tenant_id, id }: Pick<Described, 'tenant_id' | 'id'>,
+): Promise<Described | undefined> =>
+  one(
+    tx,
+    `select tenant_id, id, case when octet_length(metadata) <= ${MAX_METADATA} then metadata else '{}' end as metadata
+       from memories where tenant_id = ? and id = ? ${tx.dialect.forShare}`,
+    [tenant_id, id],
+  )
 
 /** Returns the conditions on `m` that its metadata has these members. */
 export const hasFacts = (metadata: Readonly<Record<string, Scalar>>): Condition[] =>

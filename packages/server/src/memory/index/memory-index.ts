@@ -125,7 +125,7 @@ export interface MemoryIndex {
    * unless its vectors are `ready`.
    */
   put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
-  /** Replaces the words of a memory if its text is still at this version. Returns whether it is. */
+  /** Replaces the words and facts of a memory if its text is still at this version. Returns whether it is. */
   reword(tx: Db, words: IndexedWords, version: number): Promise<boolean>
   /** Called in the transaction that removes a memory. No search finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>

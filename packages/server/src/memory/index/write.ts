@@ -3,7 +3,7 @@
 import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
 import { makeAnalyse } from './analyse.ts'
-import { putFacts, removeFacts } from './facts.ts'
+import { lockMetadata, putFacts, removeFacts } from './facts.ts'
 import { fold } from './fold.ts'
 import { audiencesOf, gramsOf, seedOf } from './grams.ts'
 import type { IndexedMemory, IndexedWords, MemoryIndex, Named, ReadyVectors } from './memory-index.ts'
@@ -109,9 +109,13 @@ export function makeWrite(
       await putFacts(tx, memory)
     },
     async reword(tx, words, version) {
-      const current = await engine.replaceWords(tx, words, version)
-      if (current) engine.noteChange(tx, words.tenant_id, words.id)
-      return current
+      // Before the index, in the order of the verbs: a change of the metadata alone locks the memory and no index.
+      const memory = await lockMetadata(tx, words)
+      if (!memory || !(await engine.replaceWords(tx, words, version))) return false
+      engine.noteChange(tx, words.tenant_id, words.id)
+      await removeFacts(tx, words.tenant_id, words.id)
+      await putFacts(tx, memory)
+      return true
     },
     async remove(tx, tenantId, id) {
       engine.noteChange(tx, tenantId, id)
