@@ -3,7 +3,7 @@ import { operations } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Pause, StepTurns } from '../kernel/step-turns.ts'
 import { changeMemory } from '../memory/change.ts'
-import { eraseMemory } from '../memory/erase.ts'
+import { eraseMemory, eraseRelationships } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
 import { listMemories } from '../memory/list.ts'
@@ -108,9 +108,17 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       )
     }),
 
-    write(operations.deleteMemory, async ({ principal, params, query }, tx) => {
-      await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
-      return noContent()
+    own(operations.deleteMemory, async ({ principal, params, query }, record) => {
+      if (query.erase === true) await eraseRelationships(store, principal, params.id)
+      return store.tx(
+        async (tx) => {
+          await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
+          const response = noContent()
+          if (record) await record(tx, response)
+          return response
+        },
+        { caller: principal },
+      )
     }),
 
     write(operations.promoteMemory, async ({ principal, params, body, options }, tx) =>

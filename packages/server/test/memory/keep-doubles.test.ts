@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { CreatedMemory, Memory } from '@sensorium/contract'
+import type { Principal } from '../../src/auth/principal.ts'
+import { eraseRelationships } from '../../src/memory/erase.ts'
+import type { Db, Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -245,5 +248,54 @@ onBothEngines((engine) => {
     ])
       assert.deepEqual(await service.store.rows(`select 1 from ${table} where ${column} = ?`, [memory.id]), [], table)
     assert.equal((await erase(admin, x.id)).status, 204)
+  })
+
+  test('[KEP-30] the relationships of an erased memory go in steps, and an erasure that breaks off can be repeated', async () => {
+    const { tenant, agent, admin } = await people()
+    const { store } = service
+    const hub = await calls.make(agent, PUMP)
+    const x = await calls.make(agent, UNLIKE)
+    const out = (await calls.relate(agent, hub.id, x.id)).body.id
+    const into = (await calls.relate(agent, x.id, hub.id)).body.id
+    const copies =
+      engine.name === 'sqlite'
+        ? '(with recursive g(n) as (select 1 union all select n + 1 from g where n < 449) select n from g) as g'
+        : 'generate_series(1, 449) as g(n)'
+    // As many relationships of the memory in each direction, with memories that need not exist.
+    const copy = (id: string, source: string, target: string) => (tx: Db) =>
+      tx.run(
+        `insert into memory_relationships (tenant_id, id, source_memory_id, target_memory_id, relationship_type, strength, created_by, created_at)
+         select tenant_id, id || n, ${source}, ${target}, relationship_type, strength, created_by, created_at
+           from memory_relationships, ${copies} where tenant_id = ? and id = ?`,
+        [tenant.id, id],
+      )
+    await store.tx(copy(out, 'source_memory_id', 'target_memory_id || n'))
+    await store.tx(copy(into, 'source_memory_id || n', 'target_memory_id'))
+    const left = async () =>
+      (await store.rows('select 1 from memory_relationships where tenant_id = ?', [tenant.id])).length
+    assert.equal(await left(), 900)
+
+    const principal: Principal = {
+      kind: 'org_admin',
+      tenantId: tenant.id,
+      id: admin.id,
+      keyId: '',
+      teamId: null,
+      scopes: new Set(),
+    }
+    let steps = 0
+    const breaking: Store = {
+      ...store,
+      tx(work, options) {
+        if (steps++ === 2) throw new Error('the service ends here')
+        return store.tx(work, options)
+      },
+    }
+    await assert.rejects(eraseRelationships(breaking, principal, hub.id), /the service ends here/)
+    assert.equal(await left(), 500)
+    assert.equal((await calls.get(agent, hub.id)).status, 200)
+    assert.equal((await erase(admin, hub.id)).status, 204)
+    assert.equal(await left(), 0)
+    await assert.rejects(eraseRelationships(store, { ...principal, kind: 'agent' }, x.id))
   })
 })
