@@ -2,14 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { CreatedMemory, Memory } from '@sensorium/contract'
-import type { Principal } from '../../src/auth/principal.ts'
-import { eraseRelationships } from '../../src/memory/erase.ts'
-import type { Db, Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { withDerived } from '../../src/memory/derived-from.ts'
-import { movesOf, type Edge } from '../../src/memory/merge.ts'
+import { decideMoves, type Edge, type Moves } from '../../src/memory/move-edges.ts'
 import { ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 test('[KEP-13] relationships among merged memories are dropped, and of equal ones the strongest moves', () => {
@@ -20,6 +17,12 @@ test('[KEP-13] relationships among merged memories are dropped, and of equal one
     relationship_type,
     strength,
   })
+  function movesOf(edges: readonly Edge[], merged: string[]): Moves {
+    const decided = decideMoves('into', new Set(merged))
+    for (const one of [...edges, ...edges]) decided.add(one)
+    assert.equal(decided.count(), edges.length)
+    return decided.moves()
+  }
   const edges = [
     edge('1', 'into', 'x', 0.5),
     edge('2', 'a', 'x', 0.75),
@@ -30,12 +33,12 @@ test('[KEP-13] relationships among merged memories are dropped, and of equal one
     edge('7', 'y', 'b'),
     edge('8', 'y', 'into', 0.5, 'part_of'),
   ]
-  const { dropped, outgoing, incoming } = movesOf(edges, 'into', new Set(['a', 'b']))
+  const { dropped, outgoing, incoming } = movesOf(edges, ['a', 'b'])
   assert.deepEqual(dropped.sort(), ['1', '3', '5', '6'])
   assert.deepEqual(outgoing.sort(), ['2', '4'])
   assert.deepEqual(incoming, ['7'])
   // Of equally strong ones the one that need not move stays.
-  assert.deepEqual(movesOf([edge('1', 'a', 'x'), edge('2', 'into', 'x')], 'into', new Set(['a'])).dropped, ['1'])
+  assert.deepEqual(movesOf([edge('1', 'a', 'x'), edge('2', 'into', 'x')], ['a']).dropped, ['1'])
 })
 
 test('[KEP-13] metadata names the merged memories and otherwise keeps its exact text', () => {
@@ -248,54 +251,5 @@ onBothEngines((engine) => {
     ])
       assert.deepEqual(await service.store.rows(`select 1 from ${table} where ${column} = ?`, [memory.id]), [], table)
     assert.equal((await erase(admin, x.id)).status, 204)
-  })
-
-  test('[KEP-30] the relationships of an erased memory go in steps, and an erasure that breaks off can be repeated', async () => {
-    const { tenant, agent, admin } = await people()
-    const { store } = service
-    const hub = await calls.make(agent, PUMP)
-    const x = await calls.make(agent, UNLIKE)
-    const out = (await calls.relate(agent, hub.id, x.id)).body.id
-    const into = (await calls.relate(agent, x.id, hub.id)).body.id
-    const copies =
-      engine.name === 'sqlite'
-        ? '(with recursive g(n) as (select 1 union all select n + 1 from g where n < 449) select n from g) as g'
-        : 'generate_series(1, 449) as g(n)'
-    // As many relationships of the memory in each direction, with memories that need not exist.
-    const copy = (id: string, source: string, target: string) => (tx: Db) =>
-      tx.run(
-        `insert into memory_relationships (tenant_id, id, source_memory_id, target_memory_id, relationship_type, strength, created_by, created_at)
-         select tenant_id, id || n, ${source}, ${target}, relationship_type, strength, created_by, created_at
-           from memory_relationships, ${copies} where tenant_id = ? and id = ?`,
-        [tenant.id, id],
-      )
-    await store.tx(copy(out, 'source_memory_id', 'target_memory_id || n'))
-    await store.tx(copy(into, 'source_memory_id || n', 'target_memory_id'))
-    const left = async () =>
-      (await store.rows('select 1 from memory_relationships where tenant_id = ?', [tenant.id])).length
-    assert.equal(await left(), 900)
-
-    const principal: Principal = {
-      kind: 'org_admin',
-      tenantId: tenant.id,
-      id: admin.id,
-      keyId: '',
-      teamId: null,
-      scopes: new Set(),
-    }
-    let steps = 0
-    const breaking: Store = {
-      ...store,
-      tx(work, options) {
-        if (steps++ === 2) throw new Error('the service ends here')
-        return store.tx(work, options)
-      },
-    }
-    await assert.rejects(eraseRelationships(breaking, principal, hub.id), /the service ends here/)
-    assert.equal(await left(), 500)
-    assert.equal((await calls.get(agent, hub.id)).status, 200)
-    assert.equal((await erase(admin, hub.id)).status, 204)
-    assert.equal(await left(), 0)
-    await assert.rejects(eraseRelationships(store, { ...principal, kind: 'agent' }, x.id))
   })
 })
