@@ -14,7 +14,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import { EmbeddingRefused } from './embed/service.ts'
-import { makeClaims, type ClaimedText, type Claims, type MemoryName } from './embedding-claims.ts'
+import { makeClaims, type ClaimedText, type Claims, type MemoryName, type WhyReleased } from './embedding-claims.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 
 /** Memories whose vectors are written in one transaction: with more, the embedded store would hold up events. */
@@ -109,31 +109,70 @@ interface EmbedBatchTools extends Required<Pick<EmbeddingTools, 'store' | 'index
   isClosed(): boolean
 }
 
-/** Embeds a batch and returns how many memories got vectors. A batch that fails is released for later. */
+/** Texts of a failed batch that may fail by themselves, before any is embedded, until the service counts as down. */
+const PROBES = 2
+
+/**
+ * Embeds a batch and returns how many memories got vectors. If the batch fails, its texts are tried one by one, so that a
+ * text on which the service fails holds back no other, perhaps of another tenant. What is left is released for later.
+ */
 function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed }: EmbedBatchTools) {
+  /** Returns why the model did not embed the texts, or how many memories got vectors. */
+  async function attempt(texts: readonly ClaimedText[]): Promise<number | Error> {
+    let windows: Embedded[][]
+    try {
+      windows = await embedder.embed(texts.map(({ text }) => text))
+    } catch (error) {
+      if (texts.length === 1 && !isClosed()) log.warn({ err: error }, 'a memory was not embedded; tried again later')
+      return error as Error
+    }
+    const kept = await keepVectors(store, index, embedder.model, texts, windows)
+    embedded(kept)
+    return kept
+  }
+
+  async function oneByOne(texts: readonly ClaimedText[]) {
+    let kept = 0
+    let isUp = false
+    const left = { closing: [], failed: [], unsure: [], refused: [] } as Record<WhyReleased, ClaimedText[]>
+    for (const [i, text] of texts.entries()) {
+      const result = isClosed() ? null : await attempt([text])
+      if (typeof result === 'number') {
+        isUp = true
+        kept += result
+      } else if (isClosed()) left.closing.push(text)
+      else if (result instanceof EmbeddingRefused) left.refused.push(text)
+      else left.failed.push(text)
+      if (isUp || left.failed.length < PROBES) continue
+      left.unsure.push(...texts.slice(i + 1))
+      break
+    }
+    // If the service embeds others, what it fails on is as good as refused.
+    if (isUp) left.refused.push(...left.failed.splice(0))
+    return { kept, left }
+  }
+
   return async function embed(texts: readonly ClaimedText[]): Promise<number> {
     if (texts.length === 0) return 0
     const stopRenewing = claims.keepRenewing(texts)
     try {
       await index.prepare()
-      const windows = await embedder.embed(texts.map(({ text }) => text))
-      const kept = await keepVectors(store, index, embedder.model, texts, windows)
-      embedded(kept)
-      return kept
-    } catch (error) {
-      stopRenewing()
-      if (isClosed()) {
-        await claims.release(texts, 'closing')
-        return 0
-      }
-      // A text that is refused must not hold back the others of its batch.
-      if (error instanceof EmbeddingRefused && texts.length > 1) {
-        let kept = 0
-        for (const one of texts) kept += await embed([one])
+      const result = await attempt(texts)
+      if (typeof result === 'number') return result
+      if (texts.length > 1 && !isClosed()) {
+        const { kept, left } = await oneByOne(texts)
+        stopRenewing() // or it might claim again what is released
+        for (const [why, some] of Object.entries(left)) await claims.release(some, why as WhyReleased)
         return kept
       }
-      log.warn({ err: error, memories: texts.length }, 'memories were not embedded; tried again later')
-      await claims.release(texts, error instanceof EmbeddingRefused ? 'refused' : 'failed')
+      stopRenewing()
+      const refused = result instanceof EmbeddingRefused ? 'refused' : 'failed'
+      await claims.release(texts, isClosed() ? 'closing' : refused)
+      return 0
+    } catch (error) {
+      stopRenewing()
+      if (!isClosed()) log.warn({ err: error, memories: texts.length }, 'memories were not stored as embedded')
+      await claims.release(texts, isClosed() ? 'closing' : 'failed')
       return 0
     } finally {
       stopRenewing()

@@ -14,8 +14,12 @@ import type { Db, Store } from '../store/db.ts'
 /** With a background run every two seconds, the memories of a crashed node are being embedded after five seconds. */
 const CLAIM_MS = 3_000
 const RENEW_MS = 1_000
-/** How long a memory rests after a failure, and after the service refused its text. */
+/**
+ * How long a memory rests: after a failure; if it was claimed with one that failed and was not tried by itself, which is
+ * shorter, so that the two are not claimed together again; and after the service refused its text.
+ */
 const RETRY_MS = 30_000
+const UNSURE_MS = 20_000
 const REFUSED_MS = 3_600_000
 
 /** Condition on a memory that is neither claimed nor resting. */
@@ -42,7 +46,7 @@ export interface Claims {
   /** Renews the claims of a batch until the returned function is called. */
   keepRenewing(batch: readonly ClaimedText[]): () => void
   /** Gives a batch back: it can be claimed again at once, or after a rest. */
-  release(batch: readonly ClaimedText[], why: 'closing' | 'failed' | 'refused'): Promise<void>
+  release(batch: readonly ClaimedText[], why: WhyReleased): Promise<void>
   close(): void
 }
 
@@ -61,7 +65,8 @@ interface ClaimedRow {
   version: number
 }
 
-const REST_MS = { closing: 0, failed: RETRY_MS, refused: REFUSED_MS } as const
+const REST_MS = { closing: 0, failed: RETRY_MS, unsure: UNSURE_MS, refused: REFUSED_MS } as const
+export type WhyReleased = keyof typeof REST_MS
 /** Turns of one call of `claimLeftover`. */
 const TURNS = 16
 
@@ -219,8 +224,9 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
         timer = undefined
       }
     },
-    release: (texts, why) =>
-      store.tx(async (tx) => {
+    release: async (texts, why) => {
+      if (texts.length === 0) return
+      await store.tx(async (tx) => {
         const until = REST_MS[why] === 0 ? 0 : clock.now() + REST_MS[why]
         for (const { tenantId, memoryId, version } of texts.toSorted(byName)) {
           await tx.run(
@@ -228,7 +234,8 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
             [until, tenantId, memoryId, version],
           )
         }
-      }),
+      })
+    },
     close: () => clearInterval(timer),
   }
 }
