@@ -28,7 +28,7 @@ export function makeEmbedQuery(embedder: Embedder, turns: Turns, log: Logger): E
   const cache = makeQueryCache()
   return async ({ tenantId, id }, query) => {
     try {
-      return await cache.of(tenantId, query, () => turns.take(tenantId, id, () => embedder.query(query)))
+      return await cache.of(tenantId, query, () => turns.take(tenantId, id, () => embedder.query(query, tenantId)))
     } catch (error) {
       if (error instanceof Failure) throw error // too many queries wait for the model
       log.warn({ err: error }, 'the query was not embedded; searching by words')

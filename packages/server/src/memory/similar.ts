@@ -91,7 +91,7 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
       await embedding.waitForRecent(viewer.tenantId)
       const beginning = text.slice(0, MAX_READ).toWellFormed()
       const embedded = await turns
-        .take(viewer.tenantId, viewer.id, () => embedder.query(beginning))
+        .take(viewer.tenantId, viewer.id, () => embedder.query(beginning, viewer.tenantId))
         .catch((error: unknown) => {
           if (error instanceof Failure) throw error // too many texts wait for the model
           log.warn({ err: error }, 'a memory was not embedded to be compared')

@@ -130,6 +130,30 @@ onBothEngines((engine) => {
     far.longest = Infinity
   })
 
+  test('[RCL-73] a query on which the service fails takes the meaning from searches of its own tenant alone', async () => {
+    const elsewhere = await (await service.tenant()).agent()
+    const asked = async (by: Actor, query: string): Promise<number> => {
+      const before = far.asked.length
+      await memoryCalls(service).search(by, query)
+      return far.asked.length - before
+    }
+    far.status = 500
+    assert.equal(await asked(elsewhere, 'a hostile query'), 1)
+    far.status = 200
+    assert.equal(await asked(elsewhere, 'another query'), 0)
+    assert.ok((await search('a cat'))[0]!.signals!.similarity > 0.9)
+    assert.equal(await asked(elsewhere, 'a third query'), 1, 'the service has shown that it works')
+    // Failures of two tenants are the service's own.
+    far.status = 500
+    assert.equal(await asked(elsewhere, 'a fourth query'), 1)
+    assert.equal(await asked(agent, 'a fifth query'), 1)
+    far.status = 200
+    const third = await (await service.tenant()).agent()
+    assert.equal(await asked(third, 'a sixth query'), 0)
+    await service.clock.advance(5_001)
+    assert.equal(await asked(third, 'a seventh query'), 1)
+  })
+
   test('[EMB-4] while the service fails, memories are found by words; later they are embedded', async () => {
     far.status = 400
     const made = await make('Oven', 'A loaf takes an hour.')

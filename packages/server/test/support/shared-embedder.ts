@@ -28,7 +28,7 @@ export function sharedEmbedder(): Embedder {
   return {
     ...model,
     embed: (texts) => Promise.race([Promise.all(texts.map(read)), closing.promise]),
-    query: (text) => Promise.race([query(text), closing.promise]),
+    query: (text, tenantId) => Promise.race([query(text, tenantId), closing.promise]),
     close: async () => closing.reject(new Error('the service is closed')),
   }
 }

@@ -22,7 +22,8 @@ export interface Embedder {
   readonly queries: number
   /** Returns each text as the windows it was cut into. Runs in the background: a query goes first. */
   embed(texts: readonly string[]): Promise<Embedded[][]>
-  query(text: string): Promise<Embedded>
+  /** Embeds a query of a tenant. */
+  query(text: string, tenantId: string): Promise<Embedded>
   close(): Promise<void>
 }
 

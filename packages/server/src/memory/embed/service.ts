@@ -15,7 +15,7 @@ const WINDOW_CHARACTERS = 2_000
 const OVERLAP_CHARACTERS = 200
 const MAX_INPUTS = 64
 const TIMEOUT_MS = 20_000
-/** A search waits no longer than this. After a failure, searches do not wait at all for a while. */
+/** A search waits no longer than this. After a failure, searches do not wait at all for a while (makePauses). */
 const QUERY_TIMEOUT_MS = 2_000
 const PAUSE_AFTER_FAILURE_MS = 5_000
 const TRIES = 4
@@ -27,6 +27,9 @@ const NO_TOKENS = 0
 const REFUSES_TEXT: ReadonlySet<number> = new Set([400, 413, 422])
 
 export class EmbeddingRefused extends Error {}
+
+/** The service responded, with an error or with something that is no vector. It may be about the text. */
+class ServiceFailed extends Error {}
 
 /** Accepts a base URL with or without its version, or the whole address. */
 export function embeddingsAddress(url: string): string {
@@ -47,21 +50,41 @@ export function cut(text: string): string[] {
 
 function normalised(numbers: unknown): Float32Array {
   if (!Array.isArray(numbers) || numbers.length === 0)
-    throw new Error('the embedding service responded without vectors')
+    throw new ServiceFailed('the embedding service responded without vectors')
   const vector = Float32Array.from(numbers as number[])
   let square = 0
   for (const x of vector) square += x * x
   if (!Number.isFinite(square) || square === 0)
-    throw new Error('the embedding service responded with a vector that points nowhere')
+    throw new ServiceFailed('the embedding service responded with a vector that points nowhere')
   const scale = 1 / Math.sqrt(square)
   for (let i = 0; i < vector.length; i++) vector[i]! *= scale
   return vector
 }
 
+/**
+ * Who does not ask the service for a while. A query that the service failed to respond to pauses everybody. A response
+ * that is a failure may be about the text: it pauses the tenant alone, unless the last query of another tenant failed too
+ * and none was embedded in between. So no tenant can take the meaning from the searches of others.
+ */
+function makePauses(clock: Clock) {
+  let everybodyUntil = 0
+  const untilOf = new Map<string, number>()
+  return {
+    isPaused: (tenantId: string): boolean => clock.now() < Math.max(everybodyUntil, untilOf.get(tenantId) ?? 0),
+    succeeded: (): void => untilOf.clear(),
+    failed(tenantId: string, error: unknown): void {
+      const now = clock.now()
+      for (const [other, until] of untilOf) if (until <= now) untilOf.delete(other)
+      untilOf.set(tenantId, now + PAUSE_AFTER_FAILURE_MS)
+      if (!(error instanceof ServiceFailed) || untilOf.size > 1) everybodyUntil = now + PAUSE_AFTER_FAILURE_MS
+    },
+  }
+}
+
 export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: Clock): Embedder {
   const address = embeddingsAddress(url)
   const closing = new AbortController()
-  let pausedUntil = 0
+  const pauses = makePauses(clock)
 
   async function post(input: readonly string[], timeoutMs: number): Promise<Embedded[]> {
     const response = await fetch(address, {
@@ -76,11 +99,11 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
     if (!response.ok) {
       await response.body?.cancel()
       const why = `the embedding service responded with ${response.status}`
-      throw REFUSES_TEXT.has(response.status) ? new EmbeddingRefused(why) : new Error(why)
+      throw REFUSES_TEXT.has(response.status) ? new EmbeddingRefused(why) : new ServiceFailed(why)
     }
     const { data } = (await response.json()) as { data?: { index?: number; embedding?: unknown }[] }
     if (!Array.isArray(data) || data.length !== input.length)
-      throw new Error('the embedding service responded with another number of vectors')
+      throw new ServiceFailed('the embedding service responded with another number of vectors')
     const embedded = new Array<Embedded>(input.length)
     data.forEach(
       (one, i) => (embedded[one.index ?? i] = { vector: normalised(one.embedding), tokens: new Int8Array(NO_TOKENS) }),
@@ -113,13 +136,15 @@ export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: 
       let next = 0
       return parts.map((windows) => windows.map(() => embedded[next++]!))
     },
-    async query(text) {
-      if (clock.now() < pausedUntil) throw new Error('the embedding service failed a moment ago')
+    async query(text, tenantId) {
+      if (pauses.isPaused(tenantId)) throw new Error('the embedding service failed a moment ago')
       try {
-        return (await post([text.slice(0, WINDOW_CHARACTERS).toWellFormed()], QUERY_TIMEOUT_MS))[0]!
+        const [embedded] = await post([text.slice(0, WINDOW_CHARACTERS).toWellFormed()], QUERY_TIMEOUT_MS)
+        pauses.succeeded()
+        return embedded!
       } catch (error) {
-        // A refusal is about this text, perhaps of a hostile caller, and other texts may well be accepted.
-        if (!(error instanceof EmbeddingRefused)) pausedUntil = clock.now() + PAUSE_AFTER_FAILURE_MS
+        // A refusal is about this text, and other texts may well be accepted.
+        if (!(error instanceof EmbeddingRefused)) pauses.failed(tenantId, error)
         throw error
       }
     },
