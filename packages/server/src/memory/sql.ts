@@ -114,10 +114,12 @@ export type ListedMemory = Omit<MemoryRow, 'title' | 'content' | 'metadata'> & {
 
 const LONG_TEXTS = new Set<string>(['title', 'content', 'metadata'])
 
+/** The bytes of a memory's long texts. Neither engine has to read a text to know its length in bytes. */
+const bytesOf = (m: string): string => [...LONG_TEXTS].map((name) => `octet_length(${m}.${name})`).join(' + ')
+
 /** The columns of a ListedMemory, of the table with the alias `m`. */
 function listedColumns(m: string): string {
-  // Neither engine has to read a text to know its length in bytes.
-  const bytes = [...LONG_TEXTS].map((name) => `octet_length(${m}.${name})`).join(' + ')
+  const bytes = bytesOf(m)
   const column = (name: string): string =>
     LONG_TEXTS.has(name) ? `case when ${bytes} <= ${SHORT_ROW} then ${m}.${name} end as ${name}` : `${m}.${name}`
   return `${MEMORY_COLUMNS.map(column).join(', ')}, ${bytes} as bytes`
@@ -276,16 +278,18 @@ export const tenantsWithExpired = async (db: Db, now: number): Promise<string[]>
     )
   ).map(({ tenant_id }) => tenant_id)
 
+/** A memory past its expiry, with the bytes of its texts. */
+export interface ExpiredMemory {
+  tenant_id: string
+  id: string
+  bytes: number
+}
+
 /** Returns some memories of a tenant past their expiry, earliest first, locked against other workers. */
-export const lockExpired = (
-  tx: Db,
-  tenantId: string,
-  now: number,
-  limit: number,
-): Promise<{ tenant_id: string; id: string }[]> =>
+export const lockExpired = (tx: Db, tenantId: string, now: number, limit: number): Promise<ExpiredMemory[]> =>
   tx.rows(
-    `select m.tenant_id, m.id from memories m where m.tenant_id = ? and ${IS_EXPIRED}
-      order by m.expires_at limit ? ${tx.dialect.skipLocked}`,
+    `select m.tenant_id, m.id, ${bytesOf('m')} as bytes from memories m
+      where m.tenant_id = ? and ${IS_EXPIRED} order by m.expires_at limit ? ${tx.dialect.skipLocked}`,
     [tenantId, now, limit],
   )
 

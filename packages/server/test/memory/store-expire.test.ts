@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { expireMemories } from '../../src/memory/expire.ts'
-import { StoreUnavailable } from '../../src/store/db.ts'
+import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
@@ -99,5 +99,31 @@ onBothEngines((engine) => {
     assert.equal(ours.length, 231)
     assert.ok(ours.indexOf(few.id) <= 100, 'it waited for one step of the other')
     assert.equal(await sweep(), 0)
+  })
+
+  test('[MEM-41] a step of the sweep ends with 64 KiB of text, or one memory', async () => {
+    const owner = await (await service.tenant()).agent()
+    const due = service.clock.now() + 500
+    for (const [i, length] of [30_000, 30_000, 30_000, 30_000, 30_000, 70_000].entries())
+      await calls.make(owner, {
+        metadata: { note: 'x'.repeat(length) },
+        expires_at: new Date(due + i).toISOString(),
+      })
+    const { store } = service
+    const { index } = service.app.memory
+    const steps: number[] = []
+    const noting: Store = {
+      ...store,
+      tx(work, options) {
+        steps.push(0)
+        return store.tx(work, options)
+      },
+    }
+    const remove: typeof index.remove = (tx, tenantId, id) => {
+      steps[steps.length - 1]!++
+      return index.remove(tx, tenantId, id)
+    }
+    assert.equal(await expireMemories(noting, { remove }, due + 6), 6)
+    assert.deepEqual(steps, [2, 2, 1, 1])
   })
 })
