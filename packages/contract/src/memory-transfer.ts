@@ -61,7 +61,10 @@ export const memoryTransferOperations = {
     access: { scope: 'memory:read' },
     query: Type.Object({
       since: Type.Optional(
-        dateTime({ description: 'Exports only memories updated, and relationships created, at or after this time.' }),
+        dateTime({
+          description:
+            'Exports only memories updated at or after this time, and relationships that were created or changed then or whose source or target was.',
+        }),
       ),
     }),
     produces: NDJSON,

@@ -616,7 +616,7 @@ export interface Operations {
   exportMemories: {
     params: Record<never, never>
     query: {
-      /** Exports only memories updated, and relationships created, at or after this time. */
+      /** Exports only memories updated at or after this time, and relationships that were created or changed then or whose source or target was. */
       since?: string
     }
     body: undefined

@@ -27,3 +27,6 @@ update memory_recall set word_rules = 0
       and m.created_at <= (select applied_at from schema_migrations where version = 20)
       and octet_length(m.metadata) between 3 and 65536
       and (m.metadata like '%ud%' or m.metadata like '%u0000%' or m.metadata like '%\%' escape '!'));
+
+-- When an import changed a relationship, for exports of what has changed since a time. Null if none did.
+alter table memory_relationships add column changed_at bigint;

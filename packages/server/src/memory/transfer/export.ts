@@ -13,7 +13,10 @@ const RELATIONSHIPS = 500
 const SHORT_METADATA = 1_000
 
 export interface ExportQuery {
-  /** In milliseconds: only memories changed, and relationships created, since then. */
+  /**
+   * In milliseconds: only memories changed since then, and relationships that were changed or have an end that was. With
+   * a change, the caller may have begun to see a memory, or relationships have moved to it in a merge.
+   */
   since: number | null
   now: number
 }
@@ -47,7 +50,15 @@ type ListedRelationship = Omit<RelationshipRow, 'created_by'> & { long: number }
 /** Returns relationships that meet a condition on `r` and whose target the caller sees; long metadata is left out. */
 function list(db: Db, { since, now }: ExportQuery, principal: Principal, which: Condition, order: string) {
   const target = seenBy(principal, now)
-  const fresh: Condition = since === null ? { sql: '1 = 1', values: [] } : { sql: 'r.created_at >= ?', values: [since] }
+  const fresh: Condition =
+    since === null
+      ? { sql: '1 = 1', values: [] }
+      : {
+          sql: `(coalesce(r.changed_at, r.created_at) >= ?
+                 or exists (select 1 from memories c where c.tenant_id = ? and c.updated_at >= ?
+                      and c.id in (r.source_memory_id, r.target_memory_id)))`,
+          values: [since, principal.tenantId, since],
+        }
   return db.rows<ListedRelationship>(
     `select r.tenant_id, r.id, r.source_memory_id, r.target_memory_id, r.relationship_type, r.strength, r.created_at,
             case when octet_length(r.metadata) <= ${SHORT_METADATA} then r.metadata end as metadata,

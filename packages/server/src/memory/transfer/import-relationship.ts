@@ -48,6 +48,6 @@ export async function importRelationship(
   if (!found || (found.strength === row.strength && found.metadata === row.metadata)) return 'skipped'
   const from = await lockMemory(tx, row.tenant_id, source)
   if (found.created_by !== principal.id && !(from && mayAdminister(principal, from))) return 'skipped'
-  await saveRelationship(tx, { ...row, id: found.id })
+  await saveRelationship(tx, { ...row, id: found.id }, at)
   return 'updated'
 }

@@ -48,10 +48,15 @@ export async function notedImports(db: Db, { tenantId, id }: Viewer, memoryId: s
 }
 
 /** Writes the columns of a relationship that can change. */
-export const saveRelationship = (tx: Db, { tenant_id, id, strength, metadata }: RelationshipRow): Promise<number> =>
-  tx.run('update memory_relationships set strength = ?, metadata = ? where tenant_id = ? and id = ?', [
+export const saveRelationship = (
+  tx: Db,
+  { tenant_id, id, strength, metadata }: RelationshipRow,
+  now: number,
+): Promise<number> =>
+  tx.run('update memory_relationships set strength = ?, metadata = ?, changed_at = ? where tenant_id = ? and id = ?', [
     strength,
     metadata,
+    now,
     tenant_id,
     id,
   ])
