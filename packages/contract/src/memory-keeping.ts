@@ -94,7 +94,7 @@ export const memoryKeepingOperations = {
     summary: 'Find similar memories',
     description:
       'Finds memories that say nearly the same, among those that the caller can see, most similar first. `score` is the cosine ' +
-      'similarity of the embeddings; 1 means the same. Only the beginning of a long memory is compared. `accessed_at` is not updated.',
+      'similarity of the embeddings; 1 means the same. Of a long memory in the path only the beginning is compared. `accessed_at` is not updated.',
     tag,
     method: 'GET',
     path: '/memories/{id}/similar',

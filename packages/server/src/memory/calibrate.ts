@@ -1,6 +1,7 @@
 // Turns the relevance that orders results into the score that is returned: about the chance that a person would call
 // the result relevant. The score rises with relevance and depends on nothing else of the response, so it never changes
-// an order, and a memory scores the same whatever is found beside it.
+// an order. Relevance itself is not independent of the rest: the query moves towards its three best answers (rank.ts),
+// which are chosen after the filters.
 //
 //   log odds = shift + slope · ln(relevance) + length · long − size · ln(memories) − flatter · ln(relevance) · ln(memories)
 //
@@ -10,7 +11,7 @@
 // 10,342 memories), with questions of other collections, to which nothing is relevant. On questions that it was not
 // learnt from, score and share of relevant results lie 0.02 to 0.07 apart in each of these, and 0.04 in whole
 // collections, where most is at stake. Relevance in place of its logarithm and its square were tried and were worse at
-// the ends. Including the best of the other results gained a little, and would make a score depend on its neighbours.
+// the ends. Including the best of the other results gained a little, and would make a score depend on them even more.
 import { longness } from './rank.ts'
 
 /** The signals that a relevance was computed from: each basis has a scale of its own. */
