@@ -76,6 +76,7 @@ export function openPostgres(options: PostgresOptions): Store {
     },
     ...writesNeedTx,
     tx,
+    runAlone: (sql) => connections.withPatientClient(async (client) => void (await client.query(sql))),
     readFor: (caller) =>
       Object.create(store, {
         rows: {

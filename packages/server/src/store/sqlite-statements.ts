@@ -35,7 +35,10 @@ export const dialect: Dialect = {
 export const capabilities: Capabilities = { isShared: false, isSharded: false, writers: 1 }
 
 /** A file has no sessions, and its capabilities never change. */
-export const noServer: Pick<Store, 'requireSessions' | 'refreshCapabilities'> = {
+export const noServer: Pick<Store, 'requireSessions' | 'refreshCapabilities' | 'runAlone'> = {
+  runAlone: async () => {
+    throw new Error('SQLite runs every write in a transaction')
+  },
   requireSessions: async () => {},
   refreshCapabilities: async () => {},
 }

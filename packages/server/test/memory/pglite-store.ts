@@ -95,6 +95,7 @@ export async function pgliteStore(): Promise<Store> {
       runEffects(effects)
       return result as T
     },
+    runAlone: async (sql) => void (await pglite.query(sql)),
     readFor: () => store as Db,
     requireSessions: async () => {},
     refreshCapabilities: async () => {},

@@ -10,7 +10,7 @@ import { sqliteIndex } from '../../src/memory/index/sqlite-index.ts'
 import type { Finder, MemoryIndex, SearchQuery } from '../../src/memory/index/memory-index.ts'
 import { dot, rank, type Candidate } from '../../src/memory/rank.ts'
 import { insertMemory, type MemoryRow } from '../../src/memory/sql.ts'
-import type { Store } from '../../src/store/db.ts'
+import type { Store, Value } from '../../src/store/db.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { databaseFile } from '../../src/store/data-directory.ts'
 import { postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
@@ -206,12 +206,54 @@ for (const [name, open] of Object.entries(WAYS)) {
           'select count(*) as n from memory_vectors where embedding is not null',
         )
         assert.equal(row!.n, size + (2 * size) / 10)
-        const recall = await recallOf(findWith(postgresFinder(store, 100)), size)
-        assert.ok(recall >= 0.98, `${recall}`)
-        assert.equal(
-          (await store.rows("select 1 from pg_indexes where indexname = 'memory_vectors_hnsw_384'")).length,
-          1,
+        let transactions = 0
+        const counting: Store = {
+          ...store,
+          tx(work) {
+            transactions++
+            return store.tx(work)
+          },
+        }
+        const find = findWith(postgresFinder(counting, 100))
+        // The first search has the index built and does not wait for it.
+        await find(searchFor(queries[0]!, 0))
+        assert.equal(transactions, 1, 'the extension was looked for')
+        assert.deepEqual(
+          await store.rows("select indisvalid from pg_index where indexrelid = 'memory_vectors_hnsw_384'::regclass"),
+          [{ indisvalid: true }],
         )
+        const recall = await recallOf(find, size)
+        assert.ok(recall >= 0.98, `${recall}`)
+        assert.ok(transactions > 1, 'by the index')
+      })
+
+      test('[RCL-74] a tenant is searched while its index cannot be built, and vectors too long for one are compared', async () => {
+        const { store } = opened
+        const asked: string[] = []
+        const failing: Store = {
+          ...store,
+          async rows<R>(sql: string, values?: readonly Value[]) {
+            // As if nothing had been built.
+            return /pg_stat_progress/.test(sql) ? [] : store.rows<R>(sql, values)
+          },
+          async runAlone(sql) {
+            asked.push(sql)
+            throw new Error('no room for it')
+          },
+        }
+        const find = findWith(postgresFinder(failing, 1))
+        for (const query of queries.slice(0, 3)) assert.equal((await find(searchFor(query, 0))).length, 10)
+        assert.equal(asked.length, 1, 'it is not tried with every search')
+        const long = new Float32Array(2_048).fill(1 / Math.sqrt(2_048))
+        const [row] = await store.rows<{ memory_id: string; version: number }>(
+          'select memory_id, version from memory_recall where memory_id = ?',
+          [memories[1]!.id],
+        )
+        const windows = [{ vector: long, tokens: NO_TOKENS }]
+        const kept = { tenantId: 'ten_1', memoryId: row!.memory_id, version: row!.version, windows }
+        assert.ok(await store.tx((tx) => opened.index.keep(tx, 'long', kept)))
+        assert.equal((await find({ ...searchFor(long, 0), model: 'long' })).length, 1)
+        assert.equal(asked.length, 1)
       })
     }
 

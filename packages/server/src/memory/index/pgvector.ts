@@ -10,6 +10,10 @@ import { seenBy } from '../see.ts'
 
 /** Up to this many windows of a tenant, an exact comparison is faster than HNSW with filters. */
 const SMALL = 10_000
+/** HNSW indexes vectors of at most this length. Longer ones are compared one by one. */
+const MOST_INDEXED = 2_000
+/** When a build of an index that has failed is tried again. */
+const BUILD_AGAIN_MS = 3_600_000
 
 /** A window of a memory. Its vector is in base64, which is shorter than the server's own format and parsed faster. */
 export interface Window {
@@ -30,8 +34,10 @@ const vectorText = (vector: Float32Array): string => `[${Array.from(vector).join
 
 export function pgvector(store: Store, small = SMALL): Pgvector {
   let known: Promise<boolean> | undefined
-  let ready = false
-  const indexed = new Map<number, Promise<void>>()
+  let isPrepared = false
+  /** Lengths of vectors that have an index, and those whose index is not built before a time. */
+  const ready = new Set<number>()
+  const notBefore = new Map<number, number>()
 
   async function setUp(): Promise<boolean> {
     const [there] = await store.rows<{ installed: boolean }>(
@@ -63,18 +69,33 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
       throw error
     }))
 
-  /** Creates the HNSW index for vectors of one length, which HNSW requires. A deployment has one length. */
-  function indexFor(dimensions: number): Promise<void> {
-    let made = indexed.get(dimensions)
-    if (!made) {
-      made = store.tx(async (tx) => {
-        await tx.rows('select pg_advisory_xact_lock(7310868735937)')
-        await tx.run(hnswSql(dimensions))
-      })
-      indexed.set(dimensions, made)
-      made.catch(() => indexed.delete(dimensions))
+  /**
+   * Whether vectors of this length have a HNSW index. If not, one is built in the background, beside the writers of the
+   * table: for a million vectors that takes minutes, and until then they are compared one by one. An index is for one
+   * length, and a deployment has one.
+   */
+  async function isIndexed(dimensions: number): Promise<boolean> {
+    if (ready.has(dimensions)) return true
+    if (dimensions > MOST_INDEXED || performance.now() < (notBefore.get(dimensions) ?? 0)) return false
+    const name = `memory_vectors_hnsw_${dimensions}`
+    // What became of a build: it may be under way, in any process, or have broken off.
+    const [index] = await store.rows<{ valid: boolean; building: boolean }>(
+      `select i.indisvalid as valid,
+              exists (select 1 from pg_stat_progress_create_index p where p.index_relid = i.indexrelid) as building
+         from pg_index i join pg_class c on c.oid = i.indexrelid
+        where c.relname = ? and c.relnamespace = current_schema()::regnamespace`,
+      [name],
+    )
+    if (index?.valid) ready.add(dimensions)
+    if (index?.valid || index?.building) return index.valid
+    notBefore.set(dimensions, performance.now() + BUILD_AGAIN_MS)
+    const build = async (): Promise<void> => {
+      if (index) await store.runAlone(`drop index concurrently if exists ${name}`)
+      await store.runAlone(hnswSql(name, dimensions))
+      notBefore.delete(dimensions)
     }
-    return made
+    build().catch(() => {}) // it is tried again later, and searches find the same without it
+    return false
   }
 
   return {
@@ -97,8 +118,7 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
         vectorText(meaning!.vector),
         many,
       ]
-      if (size!.windows > small) {
-        await indexFor(dimensions)
+      if (size!.windows > small && (await isIndexed(dimensions))) {
         const found = await store.tx(async (tx) => {
           for (const setting of HNSW_SETTINGS) await tx.run(setting)
           return tx.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, false), values)
@@ -109,10 +129,10 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
       return store.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, true), values)
     },
     async prepare() {
-      ready = await available()
+      isPrepared = await available()
     },
     async keep(tx, tenantId, memoryId, windows) {
-      if (!ready) return
+      if (!isPrepared) return
       for (const [part, { vector }] of windows.entries()) {
         await tx.run(
           'update memory_vectors set embedding = ?::vector where tenant_id = ? and memory_id = ? and part = ?',
@@ -129,8 +149,8 @@ const HNSW_SETTINGS = [
   'set local hnsw.max_scan_tuples = 40000',
 ]
 
-const hnswSql = (dimensions: number): string =>
-  `create index if not exists memory_vectors_hnsw_${dimensions} on memory_vectors using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops)
+const hnswSql = (name: string, dimensions: number): string =>
+  `create index concurrently if not exists ${name} on memory_vectors using hnsw ((embedding::vector(${dimensions})) vector_cosine_ops)
    where vector_dims(embedding) = ${dimensions}`
 
 /** Selects the windows of wanted memories nearest to a vector, with their vectors; exactly, or by the HNSW index. */
