@@ -81,7 +81,9 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
       const now = clock.now()
       const elapsed = clock.elapsed()
       const seconds = Math.round(elapsed - lookedAt) / 1000
-      const events = noteSeen(await newestSince(store, tenantId, now - (elapsed - lookedAt) - OVERLAP_MS, MAX_READ))
+      const events = noteSeen(
+        await newestSince(store, tenantId, Math.floor(now - (elapsed - lookedAt)) - OVERLAP_MS, MAX_READ),
+      )
       lookedAt = elapsed
       const counts = await countSince()
       const backlog = await measureBacklog(now, counts.deliveries - counts.acknowledgements - counts.dead_letters)
