@@ -36,7 +36,7 @@ export function authOperations(tools: AuthOperationTools): Binding[] {
       if (!key) {
         const name = `address ${networkOf(options.clientAddress ?? '')}`
         check(await failures.take([{ tenantId: '', name, limit: FAILED_EXCHANGES }]), failures)
-        throw unauthenticated('The API key is unknown, revoked or expired, or its agent is inactive')
+        throw unauthenticated()
       }
       const subjects = subjectsOf(key.principal)
       if (subjects.length > 0) {

@@ -9,7 +9,9 @@ import { NotSignedIn } from './session.ts'
 /** Returns a hint on what would help, if the error has one. */
 function hintOf({ code, message, details }: SensoriumError): string {
   const { expected, example } = details
-  if (code === 'authentication_failed') return '\n`sensorium login` keeps another key.'
+  // The client renews its token by itself, so it is the key that was refused.
+  if (code === 'authentication_failed')
+    return '\nThe API key is unknown, revoked or expired, or its agent is inactive. `sensorium login` keeps another key.'
   const parts = [
     typeof expected === 'string' && !message.includes(expected) ? `Expected: ${expected}` : null,
     example === null || example === undefined ? null : `Example: ${JSON.stringify(example)}`,
