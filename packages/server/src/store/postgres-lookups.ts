@@ -1,7 +1,7 @@
 // Look-ups by key share a few connections and are sent without waiting for each other's results: 21 µs each instead of
 // 54 through the pool. Only quick queries may run here, because a result waits for the results before it.
 import type pg from 'pg'
-import type { Value } from './db.ts'
+import { StoreUnavailable, type Value } from './db.ts'
 import { send, setUp } from './postgres-wire.ts'
 
 const LANES = 2
@@ -40,7 +40,8 @@ export function makeLookUps(makeClient: () => pg.Client, warn: (what: string, er
       client.query('set synchronous_commit = off; set enable_bitmapscan = off').catch(() => {})
     } catch (error) {
       client.end().catch(() => {})
-      throw error
+      // Whatever the server says: without a connection it is away.
+      throw new StoreUnavailable((error as Error).message, { cause: error })
     } finally {
       lane.connecting = null
     }
