@@ -8,6 +8,7 @@
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
 import type { Siblings } from '../kernel/places.ts'
+import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeClaimTogether, MAY_BE_LOST, resultAfterCommit } from './claim-together.ts'
 import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
@@ -119,10 +120,14 @@ async function withPayloads(
   })
 }
 
-/** Reads long payloads one after the other. A delivery whose payload is gone meanwhile is left out. */
-async function wholeDeliveries(claimed: readonly ClaimedDelivery[]): Promise<LeasedDelivery[]> {
+/**
+ * Reads long payloads one after the other, one in a turn of the event loop. A delivery whose payload is gone meanwhile
+ * is left out.
+ */
+async function wholeDeliveries(claimed: readonly ClaimedDelivery[], pause: Pause): Promise<LeasedDelivery[]> {
   const whole: LeasedDelivery[] = []
   for (const delivery of claimed) {
+    if (typeof delivery.json !== 'string') await pause()
     const json = typeof delivery.json === 'string' ? delivery.json : await delivery.json()
     if (json !== undefined) whole.push({ ...delivery, json })
   }
@@ -133,6 +138,7 @@ export function makeClaim(tools: ClaimTools): Claim {
   const { store, clock, wakeups, handover, policyOf, enrich, activity, siblings } = tools
   const notes = makePollNotes()
   const crowds = makeCrowds(store, clock)
+  const longReads = makeStepTurns()
   const putBack = makePutBack(store, wakeups)
   const claimTogether = makeClaimTogether(store, clock, handover, putBack)
   wakeups.watch(notes.changed)
@@ -190,7 +196,9 @@ export function makeClaim(tools: ClaimTools): Claim {
     return Promise.all(
       served.map(async ({ mailbox, admitted, until, leased }) => ({
         admitted,
-        deliveries: await wholeDeliveries(await handOut(mailbox, await leased(), until)),
+        deliveries: await wholeDeliveries(await handOut(mailbox, await leased(), until), () =>
+          longReads.take(mailbox.tenantId, mailbox.recipientId),
+        ),
       })),
     )
   }

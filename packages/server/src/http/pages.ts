@@ -24,8 +24,8 @@ export interface Page {
 }
 
 export function makePages({ store, metrics, operations, failing }: PageTools): Page[] {
-  // Made for the first request.
-  let specText: string | undefined
+  // Made for the first request, and as bytes: encoding the text again for a hundred requests at once took 0.2 s.
+  let spec: Buffer | undefined
 
   return [
     // The process is up: nothing else is checked.
@@ -56,7 +56,7 @@ export function makePages({ store, metrics, operations, failing }: PageTools): P
 
     {
       path: '/openapi.json',
-      show: async () => ({ body: (specText ??= JSON.stringify(openapi(operations), null, 2) + '\n') }),
+      show: async () => ({ body: (spec ??= Buffer.from(JSON.stringify(openapi(operations), null, 2) + '\n')) }),
     },
 
     ...makeDocsSite(operations),

@@ -23,7 +23,7 @@ export function sendText(
   type = JSON_TYPE,
 ): void {
   exchange.hasResponse = true
-  const bytes = text !== undefined && text.length > SLICE_BYTES ? Buffer.from(text) : null
+  const bytes = text !== undefined && text.length > SLICE_BYTES ? bytesOf(text) : null
   if (text !== undefined) {
     exchange.header('content-type', type)
     exchange.header('content-length', String(bytes?.length ?? Buffer.byteLength(text)))
@@ -32,6 +32,10 @@ export function sendText(
   if (bytes === null || exchange.method === 'HEAD') return finish(exchange, text)
   void writeSlices(response, bytes).then(() => finish(exchange))
 }
+
+/** Bytes are not copied: they may be a page that many ask for at once. */
+const bytesOf = (text: string | Uint8Array): Buffer =>
+  typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 
 /** Makes a body as far as it would be sent as one text. Returns its pieces: in an array, if there are no more. */
 export async function begunPieces(pieces: Pieces): Promise<Pieces> {

@@ -32,41 +32,58 @@ const nearest = (name: string, known: readonly string[]): string | undefined =>
     .sort((a, b) => a.away - b.away)[0]?.other
 
 interface Found {
-  path: string
+  path: readonly (string | number)[]
   value: unknown
   known: readonly string[]
   name: string
 }
 
-function find(schema: Described, value: unknown, path: string): Found | null {
+/** Whether an object somewhere in a value of this schema has declared fields. */
+const hasFields = ({ properties, items }: Described): boolean =>
+  properties !== undefined || (items !== undefined && hasFields(items))
+
+/** The path is put together when something is found: for half a million items of a list it took 0.1 s. */
+function find(schema: Described, value: unknown): Found | null {
   if (Array.isArray(value)) {
-    if (!schema.items) return null
-    for (const [i, item] of value.entries()) {
-      const found = find(schema.items, item, `${path}[${i}]`)
-      if (found) return found
+    const { items } = schema
+    if (!items || !hasFields(items)) return null
+    for (let i = 0; i < value.length; i++) {
+      const found = find(items, value[i])
+      if (found) return { ...found, path: [i, ...found.path] }
     }
     return null
   }
   if (!schema.properties || typeof value !== 'object' || value === null) return null
   const isOpen = schema.additionalProperties !== undefined && schema.additionalProperties !== false
-  for (const [name, part] of Object.entries(value)) {
-    const at = path ? `${path}.${name}` : name
+  // Not `Object.entries`: most of a wide object is never looked at.
+  for (const name in value) {
+    if (!Object.hasOwn(value, name)) continue
+    const part = (value as Record<string, unknown>)[name]
     const known = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    if (known) {
-      const found = find(known, part, at)
-      if (found) return found
-    } else if (!isOpen) return { path: at, value: part, known: Object.keys(schema.properties), name }
+    const found = known
+      ? find(known, part)
+      : isOpen
+        ? null
+        : { path: [], value: part, known: Object.keys(schema.properties), name }
+    if (found) return { ...found, path: [name, ...found.path] }
   }
   return null
 }
 
+/** `events[3].data.name`. */
+const textOf = (path: readonly (string | number)[]): string =>
+  path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text ? `${text}.${step}` : step),
+    '',
+  )
+
 /** Describes the first unknown field of a body; null if there is none. `mayBeSecret` says that its value may be a secret. */
 export function unknownField(schema: Schema, body: unknown, mayBeSecret: boolean): Invalid | null {
-  const found = find(schema as Described, body, '')
+  const found = find(schema as Described, body)
   if (!found) return null
   const near = nearest(found.name, found.known)
   return {
-    field: found.path.slice(0, 1_000),
+    field: textOf(found.path).slice(0, 1_000),
     value: mayBeSecret ? '[redacted]' : found.value,
     expected: near === undefined ? 'no field' : `a known field; the nearest is ${near}`,
     example: near ?? null,

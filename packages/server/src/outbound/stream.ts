@@ -10,6 +10,8 @@ import type { Mailbox } from '../delivery/sql.ts'
 import type { HeldLease } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { InTurn } from '../kernel/in-turn.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
+import { Stop } from '../kernel/stop.ts'
 import { makeHeldLeases } from './held-leases.ts'
 import type { LeaseRow } from './sql.ts'
 
@@ -78,7 +80,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
   let pumping: Promise<void> | null = null
   let claiming: Promise<unknown> | null = null
   /** Ends the turn of a long delivery. */
-  let taken = new AbortController()
+  let taken = new Stop()
 
   const write = (text: string): void => {
     bytes = Math.round(bytes * 0.8 + text.length * 0.2) || 1
@@ -88,14 +90,16 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
   async function writeOut({ id, json }: ClaimedDelivery): Promise<void> {
     if (typeof json === 'string') return write(deliveryEvent({ id, json }))
     await longInTurn(who, async () => {
+      // On SQLite nothing below waits while the reader is quick, so others would have no turn.
+      await nextTurn()
       // The lease may have run out, or been settled, before its turn came.
       if (closed || !leases.has(id)) return
       const text = await json()
       if (text === undefined) leases.settled([id])
       if (text === undefined || closed) return
-      taken = new AbortController()
+      taken = new Stop()
       write(deliveryEvent({ id, json: text }))
-      if (full !== null) await clock.sleep(LONGEST_TURN_MS, taken.signal)
+      if (full !== null) await clock.sleep(LONGEST_TURN_MS, taken)
     })
   }
 
@@ -126,7 +130,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
     pump,
     drained() {
       full = null
-      taken.abort()
+      taken.stop()
       pump()
     },
     settled(ids) {
@@ -145,7 +149,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
     async close(last) {
       if (!closed) {
         closed = true
-        taken.abort()
+        taken.stop()
         if (last === undefined) sink.destroy()
         else sink.end(last)
       }

@@ -24,6 +24,18 @@ test('[OPS-23] a preference is found among others, in any spelling; the first on
     assert.equal(prefersStrict(header), false, header)
 })
 
+test('[OPS-23] [LOAD-11] the first unknown field of a wide body is found without reading the rest of it', () => {
+  const schema = Type.Object({ ids: Type.Array(Type.String()), name: Type.Optional(Type.String()) })
+  let read = 0
+  const counting = <T extends object>(value: T): T =>
+    new Proxy(value, { get: (of, name) => (read++, Reflect.get(of, name)) })
+  const ids = counting(Array.from({ length: 9_000 }, String))
+  const others = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`other${i}`, i]))
+  assert.equal(unknownField(schema, { ids }, false), null)
+  assert.equal(unknownField(schema, counting({ ids, ...others }), false)?.field, 'other0')
+  assert.ok(read < 20, `${read} reads`)
+})
+
 test('[OPS-23] unknown fields are found at any depth, except in free-form objects', () => {
   const schema = Type.Object({
     name: Type.String(),

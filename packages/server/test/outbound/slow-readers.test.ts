@@ -66,4 +66,40 @@ onBothEngines((engine) => {
     await until(async () => written.length > before)
     for (const stream of opened) stream.gone()
   })
+
+  test('[LOAD-11] long deliveries are written to a quick reader, and read for a push, one in a turn', async () => {
+    const calls = outboundCalls(service)
+    const agent = await tenant.agent()
+    await calls.interest(agent)
+    const publish = () => calls.publish(agent, 'com.example.long', { text: 'x'.repeat(100_000) })
+    for (let i = 0; i < 3; i++) await publish()
+    let turn = 0
+    let ticking = setImmediate(function next() {
+      turn++
+      ticking = setImmediate(next)
+    })
+    const written: number[] = []
+    const sink = {
+      write: (text: string) => (text.length > 100_000 && written.push(turn), true),
+      end() {},
+      destroy() {},
+    }
+    const mailbox = { tenantId: tenant.id, recipientId: agent.id }
+    const stream = (await parts.streams.admit(mailbox, 3)).open(sink, agent.token)
+    await until(async () => written.length === 3)
+    assert.equal(new Set(written).size, 3)
+    stream.gone()
+
+    for (let i = 0; i < 3; i++) await publish()
+    const read: number[] = []
+    const { lookUp, rows } = service.store
+    const noted = <T>(sql: string, result: T): T => (sql.includes('d.enriched') && read.push(turn), result)
+    service.store.lookUp = (sql, values) => noted(sql, lookUp(sql, values)) as never
+    service.store.rows = (sql, values) => noted(sql, rows(sql, values)) as never
+    const [served] = await parts.claim.many([{ mailbox, limit: 3 }], 1_000, async () => true)
+    Object.assign(service.store, { lookUp, rows })
+    clearImmediate(ticking)
+    assert.equal(served!.deliveries.length, 3)
+    assert.equal(new Set(read).size, 3)
+  })
 })
