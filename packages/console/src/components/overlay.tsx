@@ -1,7 +1,7 @@
-// Dialogs and drawers: the browser's own <dialog>, which keeps the focus inside, closes on Escape and then returns the
-// focus.
-import { useEffect, useId, useRef, type ReactNode } from 'react'
+// Dialogs and drawers, with a title and a close button.
+import { useEffect, useId, type ReactNode } from 'react'
 import { CloseIcon } from './icons.tsx'
+import { useModal } from './modal.ts'
 
 interface OverlayProps {
   title: string
@@ -16,27 +16,12 @@ const FIRST = '.content :is(input:not([type="checkbox"]), textarea, select), .co
 
 /** Render it only while it is to be open. */
 export function Overlay({ title, kind = 'modal', wide = false, onClose, children }: OverlayProps) {
-  const ref = useRef<HTMLDialogElement>(null)
+  const modal = useModal(onClose)
+  const { ref } = modal
   const id = useId()
-  useEffect(() => {
-    const dialog = ref.current!
-    if (!dialog.open) dialog.showModal()
-    dialog.querySelector<HTMLElement>(FIRST)?.focus()
-    return () => dialog.close()
-  }, [])
+  useEffect(() => ref.current!.querySelector<HTMLElement>(FIRST)?.focus(), [ref])
   return (
-    <dialog
-      ref={ref}
-      className={wide ? `${kind} wide` : kind}
-      aria-labelledby={id}
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
-      onClick={(event) => {
-        if (event.target === ref.current) onClose()
-      }}
-    >
+    <dialog {...modal} className={wide ? `${kind} wide` : kind} aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         <button type="button" className="button bare icon" aria-label="Close" onClick={onClose}>

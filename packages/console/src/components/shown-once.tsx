@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { CopyButton } from './copy.tsx'
+import { KEEPS_OPEN } from './modal.ts'
 
 interface ShownOnceProps {
   secret: string
@@ -9,10 +10,10 @@ interface ShownOnceProps {
   children: ReactNode
 }
 
-/** Shows a secret from the only response that contains it. */
+/** Shows a secret from the only response that contains it, until a button is pressed. */
 export function ShownOnce({ secret, name, onClose, children }: ShownOnceProps) {
   return (
-    <div className="stack wide">
+    <div className={`stack wide ${KEEPS_OPEN}`}>
       <p>{children} It is shown this once.</p>
       <div className="secret">
         <code>{secret}</code>

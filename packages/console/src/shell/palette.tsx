@@ -1,8 +1,9 @@
 // The command palette, ⌘K: finds pages, commands, and things by their name or id.
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useId, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { ArrowIcon } from '../components/icons.tsx'
+import { useModal } from '../components/modal.ts'
 import { pages } from '../pages/index.ts'
 import { useSession } from '../session/session.ts'
 
@@ -41,17 +42,12 @@ function useFound(typed: string): Command[] {
 export function Palette({ commands, onClose }: { commands: readonly Command[]; onClose(): void }) {
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
-  const dialog = useRef<HTMLDialogElement>(null)
+  const modal = useModal(onClose)
   const id = useId()
   const found = useFound(typed.trim())
   const shown = [...commands.filter(({ title, kind }) => fits(`${kind} ${title}`, typed.trim())), ...found]
   const chosen = Math.min(at, shown.length - 1)
 
-  useEffect(() => {
-    const element = dialog.current!
-    if (!element.open) element.showModal()
-    return () => element.close()
-  }, [])
   useEffect(() => {
     document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' })
   }, [id, chosen])
@@ -73,18 +69,7 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
   }
 
   return (
-    <dialog
-      ref={dialog}
-      className="palette"
-      aria-label="Command palette"
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
-      onClick={(event) => {
-        if (event.target === dialog.current) onClose()
-      }}
-    >
+    <dialog {...modal} className="palette" aria-label="Command palette">
       <input
         role="combobox"
         aria-expanded="true"

@@ -3,11 +3,11 @@ import type { Agent, AgentUpdate, PushState } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import { CopyButton } from '../../components/copy.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
 import { span, Time } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
@@ -61,13 +61,9 @@ export function Endpoint({ agent }: { agent: Agent }) {
       ) : null}
       {rotate.data ? (
         <Overlay title="The new push secret" onClose={rotate.reset}>
-          <div className="stack wide">
-            <p>Pushes are signed with it from now on, and with the old one too for 24 hours. It is shown this once.</p>
-            <div className="secret">
-              <code>{rotate.data.push_secret}</code>
-              <CopyButton text={rotate.data.push_secret} label="Copy the secret" />
-            </div>
-          </div>
+          <ShownOnce secret={rotate.data.push_secret} name="the secret" onClose={rotate.reset}>
+            Pushes are signed with it from now on, and with the old one too for 24 hours.
+          </ShownOnce>
         </Overlay>
       ) : null}
     </Panel>

@@ -1,0 +1,44 @@
+// What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, and Escape or a
+// click beside it closes it.
+import { useEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
+
+/** Marks what is lost when it is closed. A dialog that contains it is closed by its buttons alone. */
+export const KEEPS_OPEN = 'keeps-open'
+
+/** Returns the attributes of a <dialog> that is rendered only while it is to be open. */
+export function useModal(onClose: () => void) {
+  const ref = useRef<HTMLDialogElement>(null)
+  /** Whether the pointer went down and up on the backdrop, which is the dialog itself and none of its content. */
+  const isBeside = useRef(false)
+  useEffect(() => {
+    const dialog = ref.current!
+    if (!dialog.open) dialog.showModal()
+    return () => dialog.close()
+  }, [])
+  const isKept = (): boolean => ref.current!.querySelector(`.${KEEPS_OPEN}`) !== null
+  return {
+    ref,
+    onCancel(event: SyntheticEvent): void {
+      // A file field in the dialog has such an event too.
+      if (event.target !== ref.current) return
+      event.preventDefault()
+      if (!isKept()) onClose()
+    },
+    /** Browsers close a dialog at the second Escape, whatever was done about the first. */
+    onClose(): void {
+      if (ref.current === null || ref.current.open) return
+      if (isKept()) ref.current.showModal()
+      else onClose()
+    },
+    onPointerDown({ target }: PointerEvent): void {
+      isBeside.current = target === ref.current
+    },
+    onPointerUp({ target }: PointerEvent): void {
+      isBeside.current &&= target === ref.current
+    },
+    /** If the pointer went down in the content and up beside it, as when text is selected, the click is the dialog's. */
+    onClick({ target }: SyntheticEvent): void {
+      if (target === ref.current && isBeside.current && !isKept()) onClose()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+// Dialogs, drawers and the command palette: how they are closed, and what is not lost by it.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { noBrowser } from '../support/chromium.ts'
+import { consoleForSuite } from '../support/console.ts'
+
+/** Presses the pointer on one point and releases it on another, as when text is selected. */
+async function drag(page: Page, from: Locator | null, to: Locator | null): Promise<void> {
+  const beside = { x: 4, y: 4 }
+  const middleOf = async (what: Locator) => {
+    const { x, y, width, height } = (await what.boundingBox())!
+    return { x: x + width / 2, y: y + height / 2 }
+  }
+  const [start, end] = [from ? await middleOf(from) : beside, to ? await middleOf(to) : beside]
+  await page.mouse.move(start.x, start.y)
+  await page.mouse.down()
+  await page.mouse.move(end.x, end.y)
+  await page.mouse.up()
+}
+
+describe('dialogs', { skip: noBrowser }, () => {
+  const console = consoleForSuite()
+
+  test('[UI-40] a selection that begins or ends beside a dialog does not close it, and a click there does', async () => {
+    const { page } = await console.signIn(console.adminKey, '/agents')
+    await page.getByRole('button', { name: 'Register' }).click()
+    const form = page.getByRole('dialog', { name: 'Register an agent' })
+    const name = form.getByLabel('Name')
+    await name.fill('Night shift')
+    await drag(page, name, null)
+    await drag(page, null, name)
+    assert.equal(await name.inputValue(), 'Night shift')
+    await drag(page, null, null)
+    await form.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    const typed = page.getByRole('combobox')
+    await typed.fill('tri')
+    await drag(page, typed, null)
+    assert.equal(await typed.inputValue(), 'tri')
+    await drag(page, null, null)
+    await typed.waitFor({ state: 'detached' })
+  })
+
+  test('[UI-40] a secret that is shown once is closed by its buttons alone', async () => {
+    const { page, complaints } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.sensor.id}`)
+    await page.getByRole('button', { name: 'Mint' }).click()
+    await page.getByRole('button', { name: 'Mint the key' }).click()
+    const secret = page.locator('dialog[open] .secret code')
+    const key = await secret.innerText()
+    await drag(page, secret, null)
+    await drag(page, null, null)
+    // The browser lets a page refuse the first Escape, and not the second.
+    for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
+    await secret.waitFor()
+    assert.equal(await secret.innerText(), key)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    assert.deepEqual(complaints, [])
+  })
+})
