@@ -33,7 +33,10 @@ interface ActionOptions<R> {
   quiet?: boolean
 }
 
-/** An action of the user: it changes something in the service, and the affected responses are fetched again. */
+/**
+ * An action of the user: it changes something in the service, and the affected responses are fetched again. Its result
+ * does not wait for them: it may be a secret that is shown this once, and they may take long.
+ */
 export function useAction<V = void, R = unknown>(
   run: (client: Client, given: V) => Promise<R>,
   { refresh = [], done, quiet = false }: ActionOptions<R> = {},
@@ -45,9 +48,9 @@ export function useAction<V = void, R = unknown>(
     onError: (error) => {
       if (!quiet) showFailure(error)
     },
-    onSuccess: async (result) => {
+    onSuccess: (result) => {
       if (done !== undefined) showToast(typeof done === 'function' ? done(result) : done)
-      await Promise.all(refresh.map((operation) => queries.invalidateQueries({ queryKey: [operation] })))
+      for (const operation of refresh) void queries.invalidateQueries({ queryKey: [operation] })
     },
   })
 }

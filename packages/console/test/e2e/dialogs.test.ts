@@ -58,4 +58,22 @@ describe('dialogs', { skip: noBrowser }, () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     assert.deepEqual(complaints, [])
   })
+
+  test('[UI-41] a new key is shown before the list of keys has been fetched again', async () => {
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.sensor.id}`)
+    await page.getByRole('button', { name: 'Mint' }).click()
+    const held = Promise.withResolvers<void>()
+    await page.route('**/v1/agents/*/keys*', async (route) => {
+      if (route.request().method() === 'GET') await held.promise
+      await route.continue()
+    })
+    const asked = page.waitForRequest((request) => request.method() === 'GET' && request.url().includes('/keys'))
+    await page.getByRole('button', { name: 'Mint the key' }).click()
+    await asked
+    const key = await page.locator('.secret code').innerText()
+    held.resolve()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('button', { name: `Revoke the key ${key.slice(0, 12)}` }).waitFor()
+    await page.unrouteAll()
+  })
 })

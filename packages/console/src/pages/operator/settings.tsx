@@ -1,4 +1,5 @@
 import type { TenantSettings, TenantSettingsUpdate } from '@sensorium/client'
+import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
@@ -15,11 +16,16 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
   const changed = Object.keys(changes).length
   const save = useAction(
     (client, body: TenantSettingsUpdate) => client.call('updateTenantSettings', { params: { slug }, body }),
-    { refresh: ['getTenantSettings'], done: 'Saved: it holds on every node within a second', quiet: true },
+    { done: 'Saved: it holds on every node within a second', quiet: true },
   )
+  const queries = useQueryClient()
+  function show(now: TenantSettings): void {
+    queries.setQueryData(['getTenantSettings', { params: { slug } }], now)
+    setTyped({})
+  }
   function submit(event: FormEvent): void {
     event.preventDefault()
-    save.mutate(changes, { onSuccess: () => setTyped({}) })
+    save.mutate(changes, { onSuccess: show })
   }
   return (
     <form className="stack wide" onSubmit={submit}>
