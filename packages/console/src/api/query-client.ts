@@ -12,9 +12,18 @@ export function makeQueryClient(signedOut: () => void): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError: failed, onSuccess: () => setReachable(true) }),
     mutationCache: new MutationCache({ onError: failed, onSuccess: () => setReachable(true) }),
+    // Always: by default a call waits while the browser believes that it has no network. That would show old data as
+    // current, and carry out a click minutes later.
     defaultOptions: {
-      queries: { retry: false, staleTime: 2_000, gcTime: 120_000, refetchOnWindowFocus: true },
-      mutations: { retry: false },
+      queries: {
+        networkMode: 'always',
+        refetchOnReconnect: true,
+        retry: false,
+        staleTime: 2_000,
+        gcTime: 120_000,
+        refetchOnWindowFocus: true,
+      },
+      mutations: { networkMode: 'always', retry: false },
     },
   })
 }
