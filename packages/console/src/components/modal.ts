@@ -1,6 +1,6 @@
-// What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, and Escape or a
-// click beside it closes it.
-import { useEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
+// What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, Escape or a click
+// beside it closes it, and then what had the focus before gets it back.
+import { useLayoutEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
 
 /** Marks what is lost when it is closed. A dialog that contains it is closed by its buttons alone. */
 export const KEEPS_OPEN = 'keeps-open'
@@ -10,7 +10,8 @@ export function useModal(onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
   /** Whether the pointer went down and up on the backdrop, which is the dialog itself and none of its content. */
   const isBeside = useRef(false)
-  useEffect(() => {
+  // A layout effect ends before the dialog is removed. Closing a dialog that was removed returns no focus.
+  useLayoutEffect(() => {
     const dialog = ref.current!
     if (!dialog.open) dialog.showModal()
     return () => dialog.close()

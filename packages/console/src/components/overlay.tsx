@@ -1,5 +1,5 @@
 // Dialogs and drawers, with a title and a close button.
-import { useEffect, useId, type ReactNode } from 'react'
+import { useId, useLayoutEffect, type ReactNode } from 'react'
 import { CloseIcon } from './icons.tsx'
 import { useModal } from './modal.ts'
 
@@ -19,7 +19,7 @@ export function Overlay({ title, kind = 'modal', wide = false, onClose, children
   const modal = useModal(onClose)
   const { ref } = modal
   const id = useId()
-  useEffect(() => ref.current!.querySelector<HTMLElement>(FIRST)?.focus(), [ref])
+  useLayoutEffect(() => ref.current!.querySelector<HTMLElement>(FIRST)?.focus(), [ref])
   return (
     <dialog {...modal} className={wide ? `${kind} wide` : kind} aria-labelledby={id}>
       <header>

@@ -76,4 +76,19 @@ describe('dialogs', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: `Revoke the key ${key.slice(0, 12)}` }).waitFor()
     await page.unrouteAll()
   })
+
+  test('[UI-40] what opened a dialog has the focus again when it is closed', async () => {
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
+    // A dialog with a field, one with buttons alone, and the palette.
+    const openers = ['Mint', 'Deactivate', /^Find or do/]
+    for (const name of openers) {
+      const opener = page.getByRole('button', { name })
+      await opener.focus()
+      await page.keyboard.press('Enter')
+      await page.locator('dialog[open] :focus').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      assert.equal(await opener.evaluate((element) => element.matches(':focus')), true, String(name))
+    }
+  })
 })
