@@ -25,4 +25,20 @@ describe('trouble', { skip: noBrowser }, () => {
     await page.getByText(/^Sent .* to Triage$/).waitFor()
     assert.equal((await console.plant.admin.agents.queue(id)).pending, pending + 1)
   })
+
+  test('[UI-43] a refusal of the key that an interest is made with is shown in its form', async () => {
+    const { id } = console.plant.agents.triage
+    const { page } = await console.signIn(console.adminKey, `/agents/${id}`)
+    const before = await console.plant.admin.keys.list(id)
+    await page.getByRole('button', { name: 'Add' }).click()
+    const form = page.getByRole('dialog', { name: 'Add an interest' })
+    await form.getByLabel('Event type').fill('com.plant.late')
+    const refusal = { error: { code: 'unauthorized', message: 'The key is unknown', details: {}, request_id: 'req_1' } }
+    await page.route('**/v1/auth/token', (route) => route.fulfill({ status: 401, json: refusal }))
+    await form.getByRole('button', { name: 'Add the interest' }).click()
+    await form.getByRole('alert').filter({ hasText: 'was refused: The key is unknown' }).waitFor()
+    assert.equal(await form.getByLabel('Event type').inputValue(), 'com.plant.late')
+    await page.unrouteAll()
+    assert.deepEqual(await console.plant.admin.keys.list(id), before, 'the key is revoked')
+  })
 })

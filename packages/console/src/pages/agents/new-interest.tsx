@@ -5,7 +5,7 @@ import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { FilterField, TypeField, useTriedFilter } from '../../components/subscription-fields.tsx'
 import { useAction } from '../../api/calls.ts'
-import { useSession } from '../../session/session.ts'
+import { isSignedOut, useSession } from '../../session/session.ts'
 import { showFailure } from '../../shell/toast-store.ts'
 import { FilterPreview } from './filter-preview.tsx'
 
@@ -25,6 +25,10 @@ async function createFor(client: Client, agentId: string, body: InterestCreate):
   const { id, key } = await client.keys.mint(agentId, { scopes: ['interests:write'] })
   try {
     return await createClient({ url: location.origin, apiKey: key }).interests.create(agentId, body)
+  } catch (error) {
+    // A 401 here refuses the new key, not the admin, whom it would otherwise sign out.
+    if (!isSignedOut(error)) throw error
+    throw new Error(`The key that was minted for this was refused: ${(error as Error).message}`)
   } finally {
     // A failure is shown apart from the form, which tells whether there is an interest now.
     await client.keys.revoke(agentId, id).catch(({ message }: Error) => {
