@@ -25,6 +25,11 @@ export interface ClientOptions {
    * minute in all for a service that is away.
    */
   attempts?: number
+  /**
+   * The longest wait in seconds that the service may ask for with `Retry-After`. If it asks for a longer one, the error
+   * is thrown at once, for a user who waits. By default a call waits for as long as it is asked to, up to five minutes.
+   */
+  maxRetryAfter?: number
   /** The time limit of one attempt, 60,000 by default. The `wait` of a poll is added to it. */
   timeoutMs?: number
   /** Attributes added to every published event, typically `source`. */
@@ -116,6 +121,7 @@ export function createClient(options: ClientOptions): Client {
     url: baseOf(options.url),
     fetch: options.fetch ?? ((...given) => fetch(...given)),
     attempts: options.attempts,
+    maxRetryAfter: options.maxRetryAfter ?? Number.POSITIVE_INFINITY,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
   }
   const { apiKey, token } = options

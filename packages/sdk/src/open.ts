@@ -1,8 +1,8 @@
 // Responses that are read as they arrive: streams of events, and exports.
 import { ConnectionError, SensoriumError } from './errors.ts'
-import { addressOf, failureOf, isAway, isRetryable, type Connection, type OperationId } from './request.ts'
+import { addressOf, failureOf, waitAfter, type Connection, type OperationId } from './request.ts'
 import type { Tokens } from './tokens.ts'
-import { backoff, isLast, orAborted, sleep } from './wait.ts'
+import { orAborted, sleep } from './wait.ts'
 
 export interface StreamRequest {
   operation: OperationId
@@ -60,7 +60,6 @@ export async function openBody(
   for (let tried = 1; ; tried++) {
     const token = await orAborted(tokens.get(), signal)
     let failure: unknown
-    let retryAfter: number | null = null
     try {
       const refusal = await begin(connection, request, token)
       if (!(refusal instanceof SensoriumError)) return refusal
@@ -69,12 +68,11 @@ export async function openBody(
         continue
       }
       failure = refusal
-      retryAfter = refusal.retryAfter
     } catch (error) {
       failure = error
     }
-    if (!isRetryable(failure) || isLast(attempts, tried, waitedMs, isAway(failure))) throw failure
-    const ms = backoff(tried - 1, retryAfter)
+    const ms = waitAfter(failure, { ...connection, attempts }, tried, waitedMs)
+    if (ms === null) throw failure
     await sleep(ms, signal)
     waitedMs += ms
   }

@@ -43,6 +43,8 @@ export interface Connection {
   fetch: typeof fetch
   /** The total number of attempts of a call. If it is undefined, `isLast` decides. */
   attempts: number | undefined
+  /** The longest wait in seconds that the service may ask for. */
+  maxRetryAfter: number
   /** How long one attempt may take before it times out. The `wait` of a poll is added to it. */
   timeoutMs: number
 }
@@ -82,8 +84,23 @@ export const isRetryable = (error: unknown): boolean =>
   (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
 
 /** Whether nobody is there at the moment: no connection, a service that drains, or a gateway that finds none. */
-export const isAway = (error: unknown): boolean =>
+const isAway = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof SensoriumError && [502, 503, 504].includes(error.status))
+
+/**
+ * Returns for how many milliseconds a call waits before it is tried again, or null if it is not and its error is the
+ * result.
+ */
+export function waitAfter(
+  error: unknown,
+  { attempts, maxRetryAfter }: Pick<Connection, 'attempts' | 'maxRetryAfter'>,
+  tried: number,
+  waitedMs: number,
+): number | null {
+  if (!isRetryable(error) || isLast(attempts, tried, waitedMs, isAway(error))) return null
+  const asked = error instanceof SensoriumError ? error.retryAfter : null
+  return asked !== null && asked > maxRetryAfter ? null : backoff(tried - 1, asked)
+}
 
 async function attempt(
   connection: Connection,
@@ -184,8 +201,8 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
           renewed = true
           continue
         }
-        if (!isRetryable(error) || isLast(connection.attempts, tried, waitedMs, isAway(error))) throw error
-        const ms = backoff(tried - 1, error instanceof SensoriumError ? error.retryAfter : null)
+        const ms = waitAfter(error, connection, tried, waitedMs)
+        if (ms === null) throw error
         await sleep(ms, signal)
         waitedMs += ms
       }

@@ -95,6 +95,39 @@ test('[SDK-41] a call outlasts a restart of nearly a minute, and gives up after 
   assert.equal((response as { status: string }).status, 'accepted')
 })
 
+test('[SDK-50] a call that is asked to wait for too long fails at once, and waits otherwise', async () => {
+  const busy = [failed(429, { 'retry-after': '0' }), failed(503, { 'retry-after': '3' })]
+  const patience = { url: 'http://service', token: 't', maxRetryAfter: 2 }
+  const asksFor3 = (error: unknown): boolean => error instanceof SensoriumError && error.retryAfter === 3
+  const called = scripted(busy)
+  await assert.rejects(createClient({ ...patience, fetch: called.fetch }).agents.list(), asksFor3)
+  const exported = scripted(busy)
+  await assert.rejects(
+    createClient({ ...patience, fetch: exported.fetch })
+      .memory.export()
+      .next(),
+    asksFor3,
+  )
+  assert.deepEqual([called.asked.length, exported.asked.length], [2, 2])
+})
+
+test('[SDK-50] an import waits as asked, whatever the longest wait of a call is', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  const done = { created: 1, updated: 0, skipped: 0, failed: 0, errors: [] }
+  const { fetch, asked } = scripted([failed(429, { 'retry-after': '60' }), () => Response.json(done)])
+  const client = createClient({ url: 'http://service', token: 't', fetch, maxRetryAfter: 2 })
+  const imported = client.memory.import(['{}'])
+  const turns = async () => {
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  }
+  await turns()
+  t.mock.timers.tick(59_999)
+  await turns()
+  assert.equal(asked.length, 1)
+  t.mock.timers.tick(1_000)
+  assert.deepEqual(await imported, done)
+})
+
 test('[SDK-8] a DELETE that finds nothing fails if no earlier attempt can have succeeded', async () => {
   const key = () => Response.json({ access_token: 't', token_type: 'Bearer', expires_in: 900 })
   const limited = scripted([failed(429, { 'retry-after': '0' }), failed(404)])

@@ -17,12 +17,16 @@ export interface Session {
   isSelf(agentId: string): boolean
 }
 
-/** A user is waiting, so after three attempts the page shows the error. */
-const ATTEMPTS = 3
+/** A user is waiting, so the page shows an error after three attempts, or if the service asks to wait for long. */
+const PATIENCE = { attempts: 3, maxRetryAfter: 2 }
+
+/** Every client of the console is made here. */
+export const makeClient = (credential: { apiKey: string } | { token: string }, url = location.origin): Client =>
+  createClient({ url, ...credential, ...PATIENCE })
 
 /** Signs in with a key; rejects with the error of the service. */
 export async function signInWithKey(apiKey: string, url = location.origin): Promise<Session> {
-  const client = createClient({ url, apiKey, attempts: ATTEMPTS })
+  const client = makeClient({ apiKey }, url)
   const agent = (await client.agent()) ?? null
   const scopes = new Set(await client.scopes())
   return {
@@ -36,7 +40,7 @@ export async function signInWithKey(apiKey: string, url = location.origin): Prom
 
 /** Signs in as the operator, who has a token of the installation and no tenant. */
 export async function signInAsOperator(token: string, url = location.origin): Promise<Session> {
-  const client = createClient({ url, token, attempts: ATTEMPTS })
+  const client = makeClient({ token }, url)
   await client.call('listTenants', { query: { limit: 1 } })
   return { kind: 'operator', client, agent: null, can: () => false, isSelf: () => false }
 }

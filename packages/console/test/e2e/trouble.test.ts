@@ -41,4 +41,19 @@ describe('trouble', { skip: noBrowser }, () => {
     await page.unrouteAll()
     assert.deepEqual(await console.plant.admin.keys.list(id), before, 'the key is revoked')
   })
+
+  test('[UI-42] a service that asks to wait for a minute is asked once, and that is shown', async () => {
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
+    const message = 'More than 600 requests in 60 seconds; try again in 60 s'
+    const error = { code: 'rate_limited', message, details: { retry_after_seconds: 60 }, request_id: 'req_1' }
+    let asked = 0
+    await page.route('**/test-event', async (route) => {
+      asked++
+      await route.fulfill({ status: 429, headers: { 'retry-after': '60' }, json: { error } })
+    })
+    await page.getByRole('button', { name: 'Send a test event' }).click()
+    await page.locator('.toast.bad', { hasText: 'try again in 60 s' }).waitFor()
+    assert.equal(asked, 1)
+    await page.unrouteAll()
+  })
 })

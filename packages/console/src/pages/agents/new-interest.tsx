@@ -1,11 +1,11 @@
 // The form for a new interest, tried against recent events while it is typed.
-import { createClient, type Agent, type Client, type Interest, type InterestCreate } from '@sensorium/client'
+import type { Agent, Client, Interest, InterestCreate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { FilterField, TypeField, useTriedFilter } from '../../components/subscription-fields.tsx'
 import { useAction } from '../../api/calls.ts'
-import { isSignedOut, useSession } from '../../session/session.ts'
+import { isSignedOut, makeClient, useSession } from '../../session/session.ts'
 import { showFailure } from '../../shell/toast-store.ts'
 import { FilterPreview } from './filter-preview.tsx'
 
@@ -24,7 +24,7 @@ const DEPTHS: readonly { value: InterestCreate['enrichment_depth']; says: string
 async function createFor(client: Client, agentId: string, body: InterestCreate): Promise<Interest> {
   const { id, key } = await client.keys.mint(agentId, { scopes: ['interests:write'] })
   try {
-    return await createClient({ url: location.origin, apiKey: key }).interests.create(agentId, body)
+    return await makeClient({ apiKey: key }).interests.create(agentId, body)
   } catch (error) {
     // A 401 here refuses the new key, not the admin, whom it would otherwise sign out.
     if (!isSignedOut(error)) throw error
