@@ -9,9 +9,11 @@ import './styles/overlays.css'
 import './styles/shell.css'
 import { App } from './app.tsx'
 import { applyTheme } from './shell/theme.ts'
+import { listenForUnloaded } from './shell/unloaded.ts'
 import { withRandomIds } from './session/random-ids.ts'
 
 withRandomIds()
+listenForUnloaded()
 applyTheme()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -1,4 +1,4 @@
-import { Link, type ErrorComponentProps } from '@tanstack/react-router'
+import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-router'
 import { PageFrame } from '../components/page.tsx'
 import { Empty, Failed } from '../components/states.tsx'
 
@@ -19,11 +19,16 @@ export function NotFound() {
   )
 }
 
-/** Shown in place of a page that crashed; the rest of the console keeps working. */
+/**
+ * Shown in place of a page that crashed or could not be loaded; the rest of the console keeps working. Only the router
+ * loads a page again, so a new attempt begins there.
+ */
 export function PageFailed({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  const retry = (): void => void router.invalidate().finally(reset)
   return (
     <PageFrame title="This page failed">
-      <Failed error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
+      <Failed error={error instanceof Error ? error : new Error(String(error))} retry={retry} />
     </PageFrame>
   )
 }

@@ -56,4 +56,21 @@ describe('trouble', { skip: noBrowser }, () => {
     assert.equal(asked, 1)
     await page.unrouteAll()
   })
+
+  test('[UI-44] a page that could not be loaded is loaded at a later attempt, in the same session', async () => {
+    // In a context of its own, whose cache does not have the page yet.
+    const { page } = await console.signIn(console.adminKey, '/agents', {})
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+    await page.route('**/console/assets/**', (route) => route.abort())
+    await page.getByRole('link', { name: 'Memory' }).click()
+    const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+    await failure.waitFor()
+    await failure.getByRole('button', { name: 'Try again' }).click()
+    await failure.waitFor()
+    await page.unrouteAll()
+    await failure.getByRole('button', { name: 'Try again' }).click()
+    await page.locator('h1', { hasText: 'Memory' }).waitFor()
+    await page.locator('.shell').waitFor()
+    assert.equal(await failure.count(), 0)
+  })
 })
