@@ -38,6 +38,11 @@ export interface ParseOptions {
   wellFormed?: boolean
   /** Members of the outermost object for which this returns true are checked and not read: present, but undefined. */
   leaveOut?: (name: string, isNested: boolean) => boolean
+  /**
+   * Called for each member of an object and item of an array before its value is read, with the number of objects and
+   * arrays around it. Ends the parse if it throws. `nameOf` returns null for an item.
+   */
+  onMember?: (depth: number, nameOf: () => string | null) => void
 }
 
 /** A text that is not longer than this is parsed at once. */
@@ -142,12 +147,16 @@ class Steps {
   *#member(cursor: Cursor): Generator<void, boolean> {
     const bytes = this.#bytes
     const top = this.#open.at(-1)!
+    const { leaveOut, onMember } = this.#options
     skipSpace(bytes, cursor)
-    if (!top.isObject) return false
+    if (!top.isObject) {
+      onMember?.(this.#open.length, () => null)
+      return false
+    }
     let name = skipName(bytes, cursor)
     for (; !name; name = skipName(bytes, cursor)) yield
     top.name = name
-    const { leaveOut } = this.#options
+    onMember?.(this.#open.length, () => this.#nameOf(top))
     if (leaveOut === undefined || this.#open.length > 1) return false
     const first = bytes[cursor.at]
     if (!leaveOut(this.#nameOf(top), first === OPEN_OBJECT || first === OPEN_ARRAY)) return false
@@ -222,12 +231,16 @@ function parseAtOnce(bytes: Buffer, options: ParseOptions): ParsedJson {
 
 export const isLong = (bytes: Buffer): boolean => bytes.length > SHORT
 
-/** Parses a body: at once if it is short, else in steps. Accepts what JSON.parse accepts, and gives the same value. */
+/**
+ * Parses a body: at once if it is short and has no `onMember`, else in steps. Accepts what JSON.parse accepts, and gives
+ * the same value.
+ */
 export const parseBody = (
   bytes: Buffer,
   options: ParseOptions = {},
   pause: Pause = nextTurn,
-): ParsedJson | Promise<ParsedJson> => (isLong(bytes) ? parseLong(bytes, options, pause) : parseAtOnce(bytes, options))
+): ParsedJson | Promise<ParsedJson> =>
+  isLong(bytes) || options.onMember ? parseLong(bytes, options, pause) : parseAtOnce(bytes, options)
 
 async function parseLong(bytes: Buffer, options: ParseOptions, pause: Pause): Promise<ParsedJson> {
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }

@@ -14,6 +14,7 @@ import { eventTools } from './tools/events.ts'
 import { mailboxTools } from './tools/mailbox.ts'
 import { memoryTools } from './tools/memory.ts'
 import { subscriptionTools } from './tools/subscriptions.ts'
+import { validator } from './validator.ts'
 
 export const TOOLS: readonly Tool[] = [
   ...mailboxTools,
@@ -34,8 +35,8 @@ const prepared = TOOLS.map((tool) => ({
   config: {
     title: tool.title,
     description: tool.description,
-    inputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.input)),
-    outputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.output)),
+    inputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.input), validator),
+    outputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.output), validator),
     annotations: {
       title: tool.title,
       readOnlyHint: tool.readOnly,

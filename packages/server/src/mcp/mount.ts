@@ -19,6 +19,7 @@ import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
 import { resultOf } from '../operations/response.ts'
 import { makeAuthenticate } from './authenticate.ts'
+import { boundExchange } from './bound-exchange.ts'
 import { makeMailboxBus } from './mailbox-bus.ts'
 import { makeMcpServer } from './make-mcp-server.ts'
 import { isListening, readMessages } from './read-messages.ts'
@@ -91,7 +92,7 @@ export function mcpMount(tools: McpTools): Mount {
     ({ authInfo, era }) => {
       const caller = callerOf(operations, authInfo!.extra as Extra)
       // A call ends with the HTTP request that carries it. Before protocol 2026-07-28, subscribing needs a session.
-      return makeMcpServer(() => caller, { version, subscribes: era === 'modern' })
+      return boundExchange(makeMcpServer(() => caller, { version, subscribes: era === 'modern' }))
     },
     {
       bus,

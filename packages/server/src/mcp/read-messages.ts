@@ -3,7 +3,8 @@ import { readBody } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { BodyTurns } from '../http/body-turns.ts'
 import { mayHoldLongNumber } from '../kernel/json.ts'
-import { isLong, parseBody } from '../kernel/json-steps.ts'
+import { isLong, parseBody, type ParseOptions } from '../kernel/json-steps.ts'
+import { makeMemberLimit, TooManyMembers } from './member-limit.ts'
 
 /** The arguments of a tool are nested in the message and its parameters. */
 const ENVELOPE_DEPTH = 2
@@ -36,18 +37,22 @@ export async function readMessages(
   if (!exchange.hasBody) return undefined
   const bytes = await readBody(exchange, maxBytes)
   if (exchange.method !== 'POST' || bytes.length === 0) return undefined
-  const parse = (exactNumbers: boolean) => {
-    const now = () => parseBody(bytes, { extraDepth: ENVELOPE_DEPTH, exactNumbers }, turns.pauseOf(exchange))
+  const parse = async (options: ParseOptions) => {
+    const now = () => parseBody(bytes, { extraDepth: ENVELOPE_DEPTH, ...options }, turns.pauseOf(exchange))
     return isLong(bytes) ? turns.inTurnOf(exchange)(now) : now()
   }
-  const parsed = await parse(false)
+  const parsed = await parse({ onMember: makeMemberLimit() }).catch((error: unknown) => {
+    if (error instanceof TooManyMembers) return error
+    throw error
+  })
+  if (parsed instanceof TooManyMembers) return { ok: false, code: -32602, problem: `Invalid params: ${parsed.message}` }
   if (!parsed.ok) return { ok: false, code: -32700, problem: `Parse error: expected ${parsed.problem}` }
   const { value } = parsed
   const messages: unknown[] = Array.isArray(value) ? value : [value]
   // The arguments of a tool may be an event, whose numbers stay exact. The library handles only JavaScript's numbers,
   // so everything around the arguments is as JSON.parse returns it.
   if (messages.some(callsTool) && mayHoldLongNumber(bytes)) {
-    const exact = await parse(true)
+    const exact = await parse({ exactNumbers: true })
     const exactly = exact.ok ? (Array.isArray(exact.value) ? exact.value : [exact.value]) : []
     for (const [i, message] of messages.entries())
       if (callsTool(message) && 'arguments' in message.params)
