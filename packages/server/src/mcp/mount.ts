@@ -15,6 +15,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { unauthenticated } from '../kernel/failure.ts'
 import { passOnInSteps } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
 import { resultOf } from '../operations/response.ts'
@@ -46,6 +47,8 @@ const MAX_BATCH = 100
 interface Extra extends Record<string, unknown> {
   principal: Principal
   options: CallOptions
+  /** Resolves when the next message may be handled. */
+  turn: Pause
 }
 
 const callerOf = (operations: Operations, { principal, options }: Extra): Caller => ({
@@ -84,15 +87,20 @@ async function write(exchange: Exchange, response: Response): Promise<void> {
 export function mcpMount(tools: McpTools): Mount {
   const { operations, identify, wakeups, clock, log, version, maxBytes, publicUrl } = tools
   const bodyTurns = makeBodyTurns()
+  const messageTurns = makeStepTurns()
   const publicHost = publicUrl === null ? null : new URL(publicUrl).host
   const authenticate = makeAuthenticate(operations, identify)
   const bus = makeMailboxBus(wakeups)
   const subscriptions = makeSubscriptions(clock)
   const handler = createMcpHandler(
     ({ authInfo, era }) => {
-      const caller = callerOf(operations, authInfo!.extra as Extra)
+      const extra = authInfo!.extra as Extra
+      const caller = callerOf(operations, extra)
       // A call ends with the HTTP request that carries it. Before protocol 2026-07-28, subscribing needs a session.
-      return boundExchange(makeMcpServer(() => caller, { version, subscribes: era === 'modern' }))
+      return boundExchange(
+        makeMcpServer(() => caller, { version, subscribes: era === 'modern' }),
+        extra.turn,
+      )
     },
     {
       bus,
@@ -135,9 +143,11 @@ export function mcpMount(tools: McpTools): Mount {
         signal: () => gone,
         isClientGone: () => exchange.isClientGone(),
       }
-      const extra: Extra = { principal, options }
+      const turn: Pause = () => messageTurns.take(principal.tenantId, principal.id)
+      const extra: Extra = { principal, options, turn }
       const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
       const given = { authInfo, ...(messages ? { parsedBody: messages.value } : {}) }
+      await turn()
       await write(exchange, await bus.runAs(principal.id, () => handler.fetch(request, given)))
     } finally {
       subscription?.close()
