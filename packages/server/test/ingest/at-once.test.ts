@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeMetrics } from '../../src/http/metrics.ts'
+import { MAX_AT_ONCE } from '../../src/ingest/connectors/held-connectors.ts'
 import { createConnector } from '../../src/ingest/connectors/create.ts'
 import { deleteConnector } from '../../src/ingest/connectors/delete.ts'
 import { pauseConnector } from '../../src/ingest/connectors/pause.ts'
@@ -10,7 +11,7 @@ import { createWebhook } from '../../src/ingest/webhooks/create.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeParts } from '../../src/parts.ts'
-import type { Db } from '../../src/store/db.ts'
+import type { Db, Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
@@ -77,5 +78,41 @@ onBothEngines((engine) => {
         assert.deepEqual(leases, [])
       })
     }
+
+    test('[AMQP-9] a node has few transactions of connectors under way', async (t) => {
+      const { config, secrets, clock } = service
+      let underWay = 0
+      let most = 0
+      const store: Store = {
+        ...service.store,
+        async tx(work, options) {
+          most = Math.max(most, ++underWay)
+          try {
+            return await service.store.tx(work, options)
+          } finally {
+            underWay--
+          }
+        },
+      }
+      const wanted = { tenant: tenant.slug, url: 'amqp://127.0.0.1:1', address: 'q' }
+      for (let i = 0; i < 3 * MAX_AT_ONCE; i++)
+        await service.store.tx((tx) => createConnector(tx, tools, { ...wanted, source: `queue${i}` }))
+      const { supervisor } = makeParts({
+        config,
+        store,
+        secrets,
+        clock,
+        log: makeLogger('silent'),
+        metrics: makeMetrics(),
+      })
+      t.after(() => supervisor.close())
+      for (const look of [() => supervisor.runOnce(), () => supervisor.runOnce(), () => supervisor.close()]) {
+        most = 0
+        const before = Object.values(supervisor.states()).reduce((sum, n) => sum + n, 0)
+        await look()
+        assert.equal(most, MAX_AT_ONCE, `with ${before} connectors under way`)
+      }
+      assert.deepEqual(supervisor.states(), {})
+    })
   })
 })
