@@ -63,9 +63,15 @@ interface QueryResultProps<T> {
   children: (data: T) => ReactNode
 }
 
-/** Shows one response: loading, failed, or rendered by `children`. Data from before a failure stays. */
+/** Returns the data of a response, unless the service has said since that it is gone. The cache still has it then. */
+export function presentData<T>({ data, error }: { data: T | undefined; error: Error | null }): T | undefined {
+  return error instanceof SensoriumError && error.status === 404 ? undefined : data
+}
+
+/** Shows one response: loading, failed, or rendered by `children`. Data from before a failure stays, unless it is gone. */
 export function QueryResult<T>({ of, lines, children }: QueryResultProps<T>) {
-  if (of.data !== undefined) return children(of.data)
+  const data = presentData(of)
+  if (data !== undefined) return children(data)
   if (of.error !== null) return <Failed error={of.error} {...(of.refetch ? { retry: () => void of.refetch!() } : {})} />
   return <Loading {...(lines === undefined ? {} : { lines })} />
 }

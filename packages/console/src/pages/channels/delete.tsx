@@ -1,4 +1,5 @@
 import type { Channel } from '@sensorium/client'
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction, useCall } from '../../api/calls.ts'
@@ -10,6 +11,7 @@ import { powersOf } from './powers.ts'
 export function DeleteChannel({ channel }: { channel: Channel }) {
   const session = useSession()
   const navigate = useNavigate()
+  const queries = useQueryClient()
   const { data } = useCall('listMembers', { params: { id: channel.id } })
   const [isAsking, setAsking] = useState(false)
   const remove = useAction((client) => client.channels.delete(channel.id), {
@@ -30,7 +32,10 @@ export function DeleteChannel({ channel }: { channel: Channel }) {
           busy={remove.isPending}
           onConfirm={() =>
             remove.mutate(undefined, {
-              onSuccess: () => void navigate({ to: '/channels' }),
+              onSuccess: () => {
+                void navigate({ to: '/channels' })
+                void queries.resetQueries({ queryKey: ['getChannel', { params: { id: channel.id } }] })
+              },
               onError: () => setAsking(false),
             })
           }

@@ -8,7 +8,7 @@ import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { QueryResult } from '../../components/states.tsx'
+import { presentData, QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
@@ -27,17 +27,18 @@ export function ChannelPage() {
   const navigate = route.useNavigate()
   const mayPost = useSession().can('send')
   const channel = useCall('getChannel', { params: { id } })
+  const shown = presentData(channel)
   const setPosting = (isOpen: boolean): void => void navigate({ search: isOpen ? { new: 'post' } : {}, replace: true })
   useShortcut('c', 'Post into the channel', () => setPosting(true), mayPost)
   return (
     <PageFrame
-      title={channel.data?.name ?? 'Channel'}
+      title={shown?.name ?? 'Channel'}
       back={{ to: '/channels', label: 'channels' }}
-      beside={channel.data ? <ChannelTypeBadge type={channel.data.type} /> : null}
+      beside={shown ? <ChannelTypeBadge type={shown.type} /> : null}
       actions={
-        channel.data ? (
+        shown ? (
           <>
-            <DeleteChannel channel={channel.data} />
+            <DeleteChannel channel={shown} />
             {mayPost ? (
               <button type="button" className="button primary" onClick={() => setPosting(true)}>
                 Post an event
@@ -50,8 +51,8 @@ export function ChannelPage() {
       <QueryResult of={channel} lines={10}>
         {(data) => <ChannelBody channel={data} />}
       </QueryResult>
-      {isNew === 'post' && mayPost && channel.data ? (
-        <Overlay title={`Post into ${channel.data.name}`} kind="drawer" wide onClose={() => setPosting(false)}>
+      {isNew === 'post' && mayPost && shown ? (
+        <Overlay title={`Post into ${shown.name}`} kind="drawer" wide onClose={() => setPosting(false)}>
           <PublishForm recipient={id} onClose={() => setPosting(false)} />
         </Overlay>
       ) : null}

@@ -1,5 +1,6 @@
 // One memory: its content, its relationships, its history and its actions.
 import type { Memory } from '@sensorium/client'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAction, useCall } from '../../api/calls.ts'
@@ -7,7 +8,7 @@ import { CopyButton } from '../../components/copy.tsx'
 import { Confirm } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { QueryResult } from '../../components/states.tsx'
+import { presentData, QueryResult } from '../../components/states.tsx'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { AboutMemory } from './about.tsx'
 import { ScopeBadge, TypeBadge } from './badges.tsx'
@@ -24,20 +25,21 @@ const route = getRouteApi('/memory/$id')
 export function MemoryPage() {
   const { id } = route.useParams()
   const memory = useCall('getMemory', { params: { id } })
+  const shown = presentData(memory)
   const owner = useOwner()
   return (
     <PageFrame
-      title={memory.data?.title ?? 'Memory'}
+      title={shown?.title ?? 'Memory'}
       back={{ to: '/memory', label: 'memories' }}
       beside={
-        memory.data ? (
+        shown ? (
           <>
-            <TypeBadge type={memory.data.type} />
-            <ScopeBadge scope={memory.data.scope} team_id={memory.data.team_id} />
+            <TypeBadge type={shown.type} />
+            <ScopeBadge scope={shown.scope} team_id={shown.team_id} />
           </>
         ) : null
       }
-      actions={memory.data ? <Actions memory={memory.data} /> : undefined}
+      actions={shown ? <Actions memory={shown} /> : undefined}
     >
       <QueryResult of={memory} lines={10}>
         {(data) => (
@@ -64,6 +66,7 @@ export function MemoryPage() {
 function Actions({ memory }: { memory: Memory }) {
   const { do: doing } = route.useSearch()
   const navigate = useNavigate()
+  const queries = useQueryClient()
   const mayChange = useMayChange()(memory)
   const [isAsking, setAsking] = useState(false)
   const set = (what: string): void =>
@@ -98,7 +101,10 @@ function Actions({ memory }: { memory: Memory }) {
           busy={forget.isPending}
           onConfirm={() =>
             forget.mutate(undefined, {
-              onSuccess: () => void navigate({ to: '/memory' }),
+              onSuccess: () => {
+                void navigate({ to: '/memory' })
+                void queries.resetQueries({ queryKey: ['getMemory', { params: { id: memory.id } }] })
+              },
               onError: () => setAsking(false),
             })
           }

@@ -1,0 +1,57 @@
+// What the console shows when a request fails, and of what is gone.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { noBrowser } from '../support/chromium.ts'
+import { consoleWithMemories } from '../support/console.ts'
+
+describe('failures', { skip: noBrowser }, () => {
+  const console = consoleWithMemories()
+
+  test('[UI-45] a memory that was forgotten is not shown again by going back', async () => {
+    const { id } = await console.plant.admin.memory.remember({
+      type: 'semantic',
+      scope: 'institutional',
+      title: 'The gate sticks',
+      content: 'In winter.',
+    })
+    const { page } = await console.signIn(console.adminKey, `/memory/${id}`)
+    await page.getByRole('button', { name: 'Forget' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
+    await page.getByText('Forgotten: The gate sticks').waitFor()
+    await page.getByRole('row', { name: /Pump/ }).first().waitFor()
+    await page.goBack()
+    await page.getByText('There is no such memory').waitFor()
+    assert.equal(await page.getByRole('heading', { name: 'The gate sticks' }).count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Forget' }).count(), 0)
+  })
+
+  test('[UI-45] a channel that was deleted is not shown again by going back', async () => {
+    const { id } = await console.plant.admin.channels.create({ name: 'Short lived', type: 'open' })
+    const { page } = await console.signIn(console.adminKey, `/channels/${id}`)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Short lived is deleted').waitFor()
+    await page.getByRole('row', { name: /Incidents/ }).waitFor()
+    await page.goBack()
+    await page.getByText('There is no such channel').waitFor()
+    assert.equal(await page.getByRole('heading', { name: 'Short lived' }).count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Post an event' }).count(), 0)
+  })
+
+  test('[UI-45] what others have deleted is no longer shown once the service has said so', async () => {
+    const { admin } = console.plant
+    const { id } = await admin.channels.create({ name: 'Somebody’s', type: 'open' })
+    const { page } = await console.signIn(console.adminKey, `/channels/${id}`)
+    await page.getByRole('heading', { name: 'Somebody’s' }).waitFor()
+    await page.getByRole('link', { name: 'Back to channels' }).click()
+    await page.getByRole('row', { name: /Somebody’s/ }).waitFor()
+    // A response counts as fresh for two seconds; after that it is fetched again when its page is opened.
+    await page.clock.setFixedTime(Date.now() + 5_000)
+    await admin.channels.delete(id)
+    await page.goBack()
+    // Its panels may hear of it before the page does.
+    await page.getByText('There is no such channel').first().waitFor()
+    await page.getByRole('heading', { name: 'Somebody’s' }).waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
+  })
+})
