@@ -23,10 +23,17 @@ export function Empty({ title, children, command, action }: EmptyProps) {
   )
 }
 
-export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
+interface FailedProps {
+  error: Error
+  retry?: (() => void) | undefined
+  /** One line, for a failure above what is still shown. */
+  slim?: boolean
+}
+
+export function Failed({ error, retry, slim = false }: FailedProps) {
   const requestId = error instanceof SensoriumError ? error.requestId : null
   return (
-    <div className="failed" role="alert">
+    <div className={slim ? 'failed slim' : 'failed'} role="alert">
       <strong>{error instanceof ConnectionError ? 'The service does not answer' : error.message}</strong>
       {error instanceof ConnectionError ? <span className="quiet">{error.message}</span> : null}
       <div className="row wrap">
@@ -68,10 +75,27 @@ export function presentData<T>({ data, error }: { data: T | undefined; error: Er
   return error instanceof SensoriumError && error.status === 404 ? undefined : data
 }
 
-/** Shows one response: loading, failed, or rendered by `children`. Data from before a failure stays, unless it is gone. */
+/** Marks data that stays although its refresh failed. A service that does not respond has its own banner. */
+export function RefreshFailed({ error, retry }: { error: Error | null; retry?: (() => void) | undefined }) {
+  if (error === null || error instanceof ConnectionError) return null
+  return <Failed error={error} retry={retry} slim />
+}
+
+/**
+ * Shows one response: loading, failed, or rendered by `children`. Data from before a failure stays below the error,
+ * unless it is gone.
+ */
 export function QueryResult<T>({ of, lines, children }: QueryResultProps<T>) {
+  const { error, refetch } = of
   const data = presentData(of)
-  if (data !== undefined) return children(data)
-  if (of.error !== null) return <Failed error={of.error} {...(of.refetch ? { retry: () => void of.refetch!() } : {})} />
+  const retry = refetch === undefined ? undefined : () => void refetch()
+  if (data !== undefined)
+    return (
+      <>
+        <RefreshFailed error={error} retry={retry} />
+        {children(data)}
+      </>
+    )
+  if (error !== null) return <Failed error={error} retry={retry} />
   return <Loading {...(lines === undefined ? {} : { lines })} />
 }

@@ -1,11 +1,19 @@
 // What the console shows when a request fails, and of what is gone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Route } from 'playwright-core'
 import { noBrowser } from '../support/chromium.ts'
 import { consoleWithMemories } from '../support/console.ts'
 
 describe('failures', { skip: noBrowser }, () => {
   const console = consoleWithMemories()
+
+  /** Responds as the service does when it refuses, without a retry by the client. */
+  const refuse = (route: Route): Promise<void> =>
+    route.fulfill({
+      status: 403,
+      json: { error: { code: 'forbidden', message: 'Not today', request_id: 'req_today' } },
+    })
 
   test('[UI-45] a memory that was forgotten is not shown again by going back', async () => {
     const { id } = await console.plant.admin.memory.remember({
@@ -53,5 +61,30 @@ describe('failures', { skip: noBrowser }, () => {
     await page.getByText('There is no such channel').first().waitFor()
     await page.getByRole('heading', { name: 'Somebody’s' }).waitFor({ state: 'detached' })
     assert.equal(await page.getByRole('button', { name: 'Delete', exact: true }).count(), 0)
+  })
+
+  test('[UI-45] a refresh that is refused is reported above the numbers that stay, until one succeeds', async () => {
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
+    const waiting = page.locator('.stat', { hasText: 'to be handed out' }).locator('.figure')
+    await waiting.waitFor()
+    await page.route(/\/queue$/, refuse)
+    const alert = page.getByRole('alert').filter({ hasText: 'Not today' })
+    await alert.getByText('req_today').waitFor()
+    await waiting.waitFor()
+    await page.unroute(/\/queue$/)
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await alert.waitFor({ state: 'detached' })
+  })
+
+  test('[UI-45] a refresh of a list that is refused is reported above the rows that stay', async () => {
+    const { page } = await console.signIn(console.adminKey, '/audit')
+    const row = page.getByRole('row', { name: /Mint key/ }).first()
+    await row.waitFor()
+    await page.route(/\/v1\/audit/, refuse)
+    const alert = page.getByRole('alert').filter({ hasText: 'Not today' })
+    await alert.waitFor()
+    await row.waitFor()
+    await page.unroute(/\/v1\/audit/)
+    await alert.waitFor({ state: 'detached' })
   })
 })

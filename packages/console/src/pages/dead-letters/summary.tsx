@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
 import { useCall } from '../../api/calls.ts'
 import { Segments } from '../../components/segments.tsx'
+import { RefreshFailed } from '../../components/states.tsx'
 import { useNarrow } from '../../components/use-narrow.ts'
 import { useSession } from '../../session/session.ts'
 import { exactGlob } from '../agents/glob.ts'
@@ -36,43 +37,46 @@ export function Summary({ chosen, onChoose }: SummaryProps) {
   const agents = useAgents()
   const narrow = useNarrow()
   const [shown, setShown] = useState<Facet>('reason')
-  const { data } = useCall('getDeadLetterSummary', {}, { every: 10_000 })
-  if (data === undefined || data.total === 0) return null
+  const { data, error } = useCall('getDeadLetterSummary', {}, { every: 10_000 })
+  if (data === undefined || data.total === 0) return <RefreshFailed error={error} />
   const facets: Facet[] = kind === 'agent' ? ['reason', 'type'] : ['reason', 'type', 'agent']
   return (
-    <div className="dead-summary">
-      {narrow ? (
-        <Segments<Facet>
-          label="Count by"
-          value={shown}
-          options={facets.map((value) => ({ value, label: `By ${NAMES[value].toLowerCase()}` }))}
-          onChange={setShown}
-        />
-      ) : null}
-      {(narrow ? [shown] : facets).map((facet) => (
-        <section key={facet} aria-label={`By ${NAMES[facet].toLowerCase()}`}>
-          {narrow ? null : <h2 className="quiet small">{NAMES[facet]}</h2>}
-          <ul>
-            {linesOf(data, facet, (id) => agents.get(id)?.name ?? id)
-              .slice(0, MOST)
-              .map(({ value, says, count }) => (
-                <li key={value}>
-                  <button
-                    type="button"
-                    aria-pressed={chosen[facet] === value}
-                    onClick={() => onChoose(facet, chosen[facet] === value ? '' : value)}
-                  >
-                    <span className="share" style={{ width: `${(count / data.total) * 100}%` }} />
-                    <span className={facet === 'type' ? 'cut mono' : 'cut'} title={says}>
-                      {says}
-                    </span>
-                    <span className="number">{count.toLocaleString()}</span>
-                  </button>
-                </li>
-              ))}
-          </ul>
-        </section>
-      ))}
-    </div>
+    <>
+      <RefreshFailed error={error} />
+      <div className="dead-summary">
+        {narrow ? (
+          <Segments<Facet>
+            label="Count by"
+            value={shown}
+            options={facets.map((value) => ({ value, label: `By ${NAMES[value].toLowerCase()}` }))}
+            onChange={setShown}
+          />
+        ) : null}
+        {(narrow ? [shown] : facets).map((facet) => (
+          <section key={facet} aria-label={`By ${NAMES[facet].toLowerCase()}`}>
+            {narrow ? null : <h2 className="quiet small">{NAMES[facet]}</h2>}
+            <ul>
+              {linesOf(data, facet, (id) => agents.get(id)?.name ?? id)
+                .slice(0, MOST)
+                .map(({ value, says, count }) => (
+                  <li key={value}>
+                    <button
+                      type="button"
+                      aria-pressed={chosen[facet] === value}
+                      onClick={() => onChoose(facet, chosen[facet] === value ? '' : value)}
+                    >
+                      <span className="share" style={{ width: `${(count / data.total) * 100}%` }} />
+                      <span className={facet === 'type' ? 'cut mono' : 'cut'} title={says}>
+                        {says}
+                      </span>
+                      <span className="number">{count.toLocaleString()}</span>
+                    </button>
+                  </li>
+                ))}
+            </ul>
+          </section>
+        ))}
+      </div>
+    </>
   )
 }

@@ -2,7 +2,7 @@
 import type { EventList, EventSummary, Operations } from '@sensorium/client'
 import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
-import { Empty, Failed } from '../../components/states.tsx'
+import { Empty } from '../../components/states.tsx'
 import { EVENT_COLUMNS } from './columns.tsx'
 import { PUBLISH } from './publish-command.ts'
 import './events.css'
@@ -46,7 +46,6 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
           />
         ))}
       </div>
-      {list.error !== null && list.total > 0 ? <Failed error={list.error} /> : null}
       <ListTable
         label="Events"
         list={list}

@@ -5,6 +5,7 @@ import { useCall } from '../../api/calls.ts'
 import { Chart, type Series } from '../../components/chart.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Segments } from '../../components/segments.tsx'
+import { RefreshFailed } from '../../components/states.tsx'
 
 type Range = 'live' | '60' | '1440'
 
@@ -28,16 +29,19 @@ const timesOf = (counts: readonly { at: string }[]): number[] => counts.map(({ a
 const HEIGHT = 220
 
 function Minutes({ minutes }: { minutes: number }) {
-  const { data } = useCall('getStats', { query: { minutes } }, { every: 10_000, keep: true })
+  const { data, error } = useCall('getStats', { query: { minutes } }, { every: 10_000, keep: true })
   const counts = data?.minutes ?? []
   return (
-    <Chart
-      label="Events, deliveries, acknowledgements and failures a minute"
-      height={HEIGHT}
-      unit=" /min"
-      times={timesOf(counts)}
-      series={seriesOf(counts)}
-    />
+    <>
+      <RefreshFailed error={error} />
+      <Chart
+        label="Events, deliveries, acknowledgements and failures a minute"
+        height={HEIGHT}
+        unit=" /min"
+        times={timesOf(counts)}
+        series={seriesOf(counts)}
+      />
+    </>
   )
 }
 
