@@ -87,4 +87,25 @@ describe('failures', { skip: noBrowser }, () => {
     await page.unroute(/\/v1\/audit/)
     await alert.waitFor({ state: 'detached' })
   })
+
+  test('[UI-46] no event is shown as traffic of a channel before its feeds are known', async () => {
+    const { page } = await console.signIn(console.adminKey, '/events')
+    await page.getByText('live', { exact: true }).waitFor()
+    await console.plant.publish(1, 50, { subject: 'pump/elsewhere' })
+    await page.getByRole('row', { name: /pump\/elsewhere/ }).waitFor()
+    const held = Promise.withResolvers<Route>()
+    await page.route(/\/feeds$/, held.resolve, { times: 1 })
+    // As a link does: the stream of the tab goes on, with the events of the tenant that it holds.
+    const at = `/console/channels/${console.plant.channels.incidents.id}`
+    await page.evaluate<void>(`history.pushState(null, '', ${JSON.stringify(at)})`)
+    const traffic = page.getByRole('region', { name: /Traffic/ })
+    const request = await held.promise
+    await traffic.waitFor()
+    assert.equal(await traffic.getByRole('row', { name: /pump/ }).count(), 0)
+    assert.equal((await traffic.getByRole('heading').innerText()).trim(), 'Traffic since you opened this page')
+    await refuse(request)
+    await traffic.getByRole('alert').filter({ hasText: 'Not today' }).waitFor()
+    await traffic.getByRole('button', { name: 'Try again' }).click()
+    await traffic.getByText('Nothing yet').waitFor()
+  })
 })

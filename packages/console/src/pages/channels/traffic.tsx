@@ -1,11 +1,11 @@
 // Events that go through the channel, as they are accepted: those posted to it, and those that its feeds match.
 import type { Channel, EventSummary } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo } from 'react'
+import { useEffect, useLayoutEffect, useMemo } from 'react'
 import { useCall } from '../../api/calls.ts'
 import { useLive, useLiveStore } from '../../api/live.ts'
 import { Panel } from '../../components/panel.tsx'
-import { Empty } from '../../components/states.tsx'
+import { Empty, QueryResult } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Table } from '../../components/table.tsx'
 import { LiveBadge } from '../events/live-badge.tsx'
@@ -34,9 +34,11 @@ export function Traffic({ channel }: { channel: Channel }) {
   const store = useLiveStore()
   const live = useLive()
   const navigate = useNavigate()
-  const { data } = useCall('listFeeds', { params: { id: channel.id } })
+  const feeds = useCall('listFeeds', { params: { id: channel.id } })
+  const { data } = feeds
   const through = useMemo(() => (data === undefined ? null : trafficFilter(channel, data.feeds)), [channel, data])
-  useEffect(() => {
+  // Before the browser paints: until the stream is filtered, it has the events of the whole tenant.
+  useLayoutEffect(() => {
     if (through !== null) store.filter({ filter: through.filter })
   }, [store, through])
   // Other pages show all events.
@@ -44,7 +46,7 @@ export function Traffic({ channel }: { channel: Channel }) {
   return (
     <Panel
       title="Traffic since you opened this page"
-      count={live.events.length}
+      count={through === null ? undefined : live.events.length}
       flush
       actions={<LiveBadge live={live} />}
     >
@@ -53,22 +55,26 @@ export function Traffic({ channel }: { channel: Channel }) {
           {live.error.message}
         </p>
       )}
-      <Table
-        label="Traffic"
-        columns={COLUMNS}
-        rows={live.events}
-        keyOf={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/events/$id', params: { id } })}
-        empty={
-          <Empty title="Nothing yet" command={postCommand(channel.id)}>
-            What is posted into the channel and what its feeds match appears here within a second. Post here, or from a
-            shell with a token in TOKEN.
-          </Empty>
-        }
-        {...(through?.isWhole === false
-          ? { foot: 'There are more feeds than can be watched at once: events of some are not shown.' }
-          : {})}
-      />
+      <QueryResult of={feeds}>
+        {() => (
+          <Table
+            label="Traffic"
+            columns={COLUMNS}
+            rows={live.events}
+            keyOf={({ id }) => id}
+            onOpen={({ id }) => void navigate({ to: '/events/$id', params: { id } })}
+            empty={
+              <Empty title="Nothing yet" command={postCommand(channel.id)}>
+                What is posted into the channel and what its feeds match appears here within a second. Post here, or
+                from a shell with a token in TOKEN.
+              </Empty>
+            }
+            {...(through?.isWhole === false
+              ? { foot: 'There are more feeds than can be watched at once: events of some are not shown.' }
+              : {})}
+          />
+        )}
+      </QueryResult>
     </Panel>
   )
 }
