@@ -70,6 +70,30 @@ describe('events', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('[UI-49] the time of an event of another day is shown whole, with its date, also on a phone', async () => {
+    await console.plant.publish(1, 50, { subject: 'pump/long-ago' })
+    for (const width of [1280, 390]) {
+      const { page } = await console.open('/events?view=search', { viewport: { width, height: 800 } })
+      await page.route(/\/v1\/events\?/, async (route) => {
+        const response = await route.fetch()
+        const { events, ...rest } = (await response.json()) as { events: object[] }
+        const old = events.map((event) => ({ ...event, received_at: '2024-09-28T12:58:58.000Z' }))
+        await route.fulfill({ response, json: { ...rest, events: old } })
+      })
+      await page.getByLabel('API key').fill(console.adminKey)
+      await page.keyboard.press('Enter')
+      const cell = page
+        .getByRole('cell')
+        .filter({ hasText: /Sep 28/ })
+        .first()
+      await cell.getByText(/\d\d:\d8$/).waitFor()
+      const out = await page.evaluate<number>(
+        '(() => { const cell = document.querySelector("[role=cell]:has(time)"); return cell.scrollWidth - cell.clientWidth })()',
+      )
+      assert.equal(out, 0, `at ${width}`)
+    }
+  })
+
   test('[UI-20] an event shows its recipients and why, its data, its cause and its effects', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/events/advice-1')
     await page.getByRole('heading', { name: 'com.plant.advice.given' }).waitFor()

@@ -1,19 +1,20 @@
 import type { EventSummary } from '@sensorium/client'
 import type { Column } from '../../components/column.ts'
 
-/** Returns the time, with the date unless it is today. */
+/** Returns the time if it is today, otherwise the date and the minute: seconds would not fit beside it on a phone. */
 function received(at: string): string {
   const moment = new Date(at)
   const isToday = moment.toDateString() === new Date().toDateString()
-  const time = moment.toLocaleTimeString(undefined, { hour12: false })
-  return isToday ? time : `${moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${time}`
+  if (isToday) return moment.toLocaleTimeString(undefined, { hourCycle: 'h23' })
+  const minute = moment.toLocaleTimeString(undefined, { hourCycle: 'h23', hour: '2-digit', minute: '2-digit' })
+  return `${moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${minute}`
 }
 
 /** The columns of every list of events. */
 export const EVENT_COLUMNS: readonly Column<EventSummary>[] = [
   {
     name: 'Received',
-    width: '76px',
+    width: '92px',
     cell: ({ received_at }) => (
       <time className="number" dateTime={received_at} title={received_at}>
         {received(received_at)}
