@@ -51,6 +51,23 @@ describe('dead letters', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('[UI-47] a cause whose filter also shows longer causes says so, and is not shown as the filter', async () => {
+    const { admin, keys, agents } = console.plant
+    const triage = createClient({ url: console.url, apiKey: keys.triage })
+    await admin.publish({ type: 'com.plant.note', source: '/plant', recipient: agents.triage.id })
+    const { deliveries } = await triage.deliveries.poll({ limit: 1 })
+    await triage.deliveries.nack([deliveries[0]!.id], { dead_letter: true, reason: 'the register' })
+    const { page } = await console.signIn(console.adminKey)
+    await page.getByRole('link', { name: 'the register 1 + 2 in longer causes' }).click()
+    await page.getByText('3 dead letters fit').waitFor()
+    const causes = page.getByRole('region', { name: 'By cause' })
+    const short = causes.getByRole('button', { name: 'the register 1 + 2 in longer causes' })
+    assert.equal(await short.getAttribute('aria-pressed'), 'false')
+    await causes.getByRole('button', { name: 'the register is closed 2' }).click()
+    await page.getByText('2 dead letters fit').waitFor()
+    await causes.getByRole('button', { name: 'the register is closed 2', pressed: true }).waitFor()
+  })
+
   test('[UI-31] one is opened, and replayed after a delay in which it can be undone', async () => {
     const { page } = await console.signIn(console.adminKey, '/dead-letters')
     await page.getByRole('row', { name: /door 3 is unknown/ }).click()

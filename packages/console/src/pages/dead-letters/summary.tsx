@@ -8,6 +8,7 @@ import { RefreshFailed } from '../../components/states.tsx'
 import { useNarrow } from '../../components/use-narrow.ts'
 import { useSession } from '../../session/session.ts'
 import { exactGlob } from '../agents/glob.ts'
+import { CauseCount, inLongerCauses } from './cause-count.tsx'
 
 export type Facet = 'reason' | 'type' | 'agent'
 
@@ -23,13 +24,19 @@ interface Line {
   value: string
   says: string
   count: number
+  /** How many more its filter shows. */
+  longer: number
 }
 
 function linesOf(summary: DeadLetterSummary, facet: Facet, nameOf: (id: string) => string): Line[] {
-  if (facet === 'reason') return summary.by_reason.map(({ reason, count }) => ({ value: reason, says: reason, count }))
+  const { by_reason, by_event_type, by_agent } = summary
+  if (facet === 'reason')
+    return by_reason.map(({ reason, count }) => {
+      return { value: reason, says: reason, count, longer: inLongerCauses(reason, by_reason) }
+    })
   if (facet === 'type')
-    return summary.by_event_type.map(({ event_type: says, count }) => ({ value: exactGlob(says), says, count }))
-  return summary.by_agent.map(({ agent_id, count }) => ({ value: agent_id, says: nameOf(agent_id), count }))
+    return by_event_type.map(({ event_type: says, count }) => ({ value: exactGlob(says), says, count, longer: 0 }))
+  return by_agent.map(({ agent_id, count }) => ({ value: agent_id, says: nameOf(agent_id), count, longer: 0 }))
 }
 
 export function Summary({ chosen, onChoose }: SummaryProps) {
@@ -58,18 +65,19 @@ export function Summary({ chosen, onChoose }: SummaryProps) {
             <ul>
               {linesOf(data, facet, (id) => agents.get(id)?.name ?? id)
                 .slice(0, MOST)
-                .map(({ value, says, count }) => (
+                .map(({ value, says, count, longer }) => (
                   <li key={value}>
                     <button
                       type="button"
-                      aria-pressed={chosen[facet] === value}
+                      // Not pressed if the list shows more than this line counts.
+                      aria-pressed={chosen[facet] === value && longer === 0}
                       onClick={() => onChoose(facet, chosen[facet] === value ? '' : value)}
                     >
                       <span className="share" style={{ width: `${(count / data.total) * 100}%` }} />
                       <span className={facet === 'type' ? 'cut mono' : 'cut'} title={says}>
                         {says}
                       </span>
-                      <span className="number">{count.toLocaleString()}</span>
+                      <CauseCount count={count} longer={longer} />
                     </button>
                   </li>
                 ))}

@@ -1,13 +1,15 @@
 // What needs attention: dead letters by reason, and endpoints that do not respond.
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { useCall } from '../../api/calls.ts'
 import { PARTIAL_NOTE, useMailboxes } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, QueryResult } from '../../components/states.tsx'
+import { CauseCount, inLongerCauses } from '../dead-letters/cause-count.tsx'
 
 /** A row that links to the dead letters with this reason. */
-function Reason({ reason, count, share }: { reason: string; count: number; share: number }) {
+function Reason({ reason, share, children }: { reason: string; share: number; children: ReactNode }) {
   return (
     <li>
       <Link to="/dead-letters" search={{ reason }} className="plain">
@@ -15,7 +17,7 @@ function Reason({ reason, count, share }: { reason: string; count: number; share
           <span className="cut" title={reason}>
             {reason}
           </span>
-          <span className="number quiet">{count.toLocaleString()}</span>
+          <span className="quiet">{children}</span>
         </span>
         <span className="bar" style={{ width: `${share * 100}%` }} />
       </Link>
@@ -45,7 +47,9 @@ function DeadLetters() {
           ) : (
             <ul className="lines">
               {by_reason.slice(0, REASONS).map(({ reason, count }) => (
-                <Reason key={reason} reason={reason} count={count} share={count / total} />
+                <Reason key={reason} reason={reason} share={count / total}>
+                  <CauseCount count={count} longer={inLongerCauses(reason, by_reason)} />
+                </Reason>
               ))}
             </ul>
           )
