@@ -8,6 +8,8 @@ export interface Found {
   kind: string
   /** An address below /console. */
   to: string
+  /** The search parameters of that address. */
+  search?: Readonly<Record<string, string>>
 }
 
 export interface Page {

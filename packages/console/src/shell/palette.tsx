@@ -36,7 +36,11 @@ function useFound(typed: string): Command[] {
       return found.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, 6) : []))
     },
   })
-  return data.map(({ title, kind, to }) => ({ title, kind, run: () => void navigate({ to: to as never }) }))
+  return data.map(({ title, kind, to, search = {} }) => ({
+    title,
+    kind,
+    run: () => void navigate({ to: to as never, search: search as never }),
+  }))
 }
 
 export function Palette({ commands, onClose }: { commands: readonly Command[]; onClose(): void }) {

@@ -50,4 +50,34 @@ describe('extremes', { skip: noBrowser }, () => {
     assert.equal(await page.getByText('Every delivery was handed out and acknowledged.').count(), 0)
     assert.equal(await page.getByText('Every endpoint that was pushed to has answered.').count(), 0)
   })
+
+  test('[UI-47] with more agents than are listed, an older one is shown in filters, added by its id, and found', async () => {
+    const { admin, agents, channels } = console.plant
+    const newer = Array.from({ length: 200 }, (_, i) => `Newest ${i}`)
+    for (const name of newer) await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
+    const { id } = agents.sensor
+    const { page } = await console.signIn(console.adminKey, `/dead-letters?agent=${id}`)
+    await page.getByText('No dead letter fits this filter').waitFor()
+    const filter = page.getByLabel('Agent', { exact: true })
+    await filter.locator('option', { hasText: 'Newest 7' }).first().waitFor({ state: 'attached' })
+    assert.equal(await filter.locator('option:checked').innerText(), id)
+
+    await page.evaluate<void>(`history.pushState(null, '', '/console/channels/${channels.incidents.id}')`)
+    await page
+      .getByRole('region', { name: /Members/ })
+      .getByRole('button', { name: 'Add' })
+      .click()
+    const form = page.getByRole('dialog', { name: 'Add to Incidents' })
+    await form.getByText('Those of the newest 200').waitFor()
+    await form.getByLabel('Agent', { exact: true }).selectOption('Another one, by its id')
+    await form.getByLabel('Agent id').fill(id)
+    await form.getByRole('button', { name: 'Add' }).click()
+    await page.getByText(`${id} is in Incidents`).waitFor()
+
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('gateway')
+    await page.getByRole('option', { name: /Only the newest 200 of \d+ were searched/ }).click()
+    await page.getByRole('row', { name: /Sensor gateway/ }).waitFor()
+    assert.match(page.url(), /\/console\/agents\?search=gateway/)
+  })
 })

@@ -2,6 +2,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { AgentsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { findByName, PALETTE_SEARCHES } from '../find-by-name.ts'
 import { textIn } from '../search-params.ts'
 import type { Page } from '../page.ts'
 
@@ -12,11 +13,8 @@ export const agentsPage: Page = {
   keys: 'g a',
   isFor: ({ kind }) => kind !== 'operator',
   async find({ client }, text) {
-    const { agents } = await client.agents.list({ limit: 200 })
-    const typed = text.toLowerCase()
-    return agents
-      .filter(({ id, name }) => name.toLowerCase().includes(typed) || id.includes(typed))
-      .map(({ id, name }) => ({ title: name, kind: 'Agent', to: `/agents/${id}` }))
+    const { agents: newest, total } = await client.agents.list({ limit: PALETTE_SEARCHES })
+    return findByName({ newest, total, kind: 'Agent', path: '/agents' }, text)
   },
 }
 

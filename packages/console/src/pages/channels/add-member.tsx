@@ -1,6 +1,6 @@
 import type { Channel, Member, MemberAdd } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
+import { AGENTS_KNOWN, useAgents } from '../../api/agent-names.ts'
 import { useAction } from '../../api/calls.ts'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
@@ -11,6 +11,13 @@ const SAYS: Record<Member['role'], string> = {
   owner: 'Does everything, and makes other owners',
 }
 const FIELDS = ['participant_id', 'role']
+/** The option for an agent that is not listed. */
+const BY_ID = 'by id'
+
+function hintOf(known: number, listed: number): string {
+  if (known >= AGENTS_KNOWN) return `Those of the newest ${AGENTS_KNOWN} that are active and not in it yet`
+  return listed === 0 ? 'Every active agent is in it already' : 'Those that are active and not in it yet'
+}
 
 interface AddMemberProps {
   channel: Channel
@@ -23,6 +30,7 @@ interface AddMemberProps {
 export function AddMember({ channel, roles, members, onClose }: AddMemberProps) {
   const agents = useAgents()
   const [agentId, setAgentId] = useState('')
+  const [isById, setById] = useState(false)
   const [role, setRole] = useState<Member['role']>('member')
   const inside = new Set(members.map(({ participant_id }) => participant_id))
   const others = [...agents.values()]
@@ -41,10 +49,17 @@ export function AddMember({ channel, roles, members, onClose }: AddMemberProps) 
     <form className="stack wide" onSubmit={submit}>
       <Field
         label="Agent"
-        hint={others.length === 0 ? 'Every active agent is in it already' : 'Those that are active and not in it yet'}
-        problem={problemOf(add.error, 'participant_id')}
+        hint={hintOf(agents.size, others.length)}
+        problem={isById ? undefined : problemOf(add.error, 'participant_id')}
       >
-        <select required value={agentId} onChange={(event) => setAgentId(event.target.value)}>
+        <select
+          required
+          value={isById ? BY_ID : agentId}
+          onChange={({ target: { value } }) => {
+            setById(value === BY_ID)
+            setAgentId(value === BY_ID ? '' : value)
+          }}
+        >
           <option value="" disabled>
             Choose one
           </option>
@@ -53,8 +68,22 @@ export function AddMember({ channel, roles, members, onClose }: AddMemberProps) 
               {name}
             </option>
           ))}
+          <option value={BY_ID}>Another one, by its id</option>
         </select>
       </Field>
+      {isById ? (
+        <Field label="Agent id" problem={problemOf(add.error, 'participant_id')}>
+          <input
+            className="mono"
+            required
+            autoFocus
+            placeholder="agt_…"
+            spellCheck={false}
+            value={agentId}
+            onChange={({ target }) => setAgentId(target.value)}
+          />
+        </Field>
+      ) : null}
       <Field label="Role" hint={SAYS[role]} problem={problemOf(add.error, 'role')}>
         <select value={role} onChange={(event) => setRole(event.target.value as Member['role'])}>
           {roles.map((value) => (
@@ -63,7 +92,7 @@ export function AddMember({ channel, roles, members, onClose }: AddMemberProps) 
         </select>
       </Field>
       <FormProblem error={add.error} fields={FIELDS} />
-      <FormEnd onCancel={onClose} disabled={add.isPending || agentId === ''}>
+      <FormEnd onCancel={onClose} disabled={add.isPending || agentId.trim() === ''}>
         Add
       </FormEnd>
     </form>

@@ -2,6 +2,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { ChannelsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { findByName, PALETTE_SEARCHES } from '../find-by-name.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -12,11 +13,8 @@ export const channelsPage: Page = {
   keys: 'g c',
   isFor: ({ can }) => can('channel:read'),
   async find({ client }, text) {
-    const { channels } = await client.channels.list({ limit: 200 })
-    const typed = text.toLowerCase()
-    return channels
-      .filter(({ id, name }) => name.toLowerCase().includes(typed) || id.includes(typed))
-      .map(({ id, name }) => ({ title: name, kind: 'Channel', to: `/channels/${id}` }))
+    const { channels: newest, total } = await client.channels.list({ limit: PALETTE_SEARCHES })
+    return findByName({ newest, total, kind: 'Channel', path: '/channels' }, text)
   },
 }
 

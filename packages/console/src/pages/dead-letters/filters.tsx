@@ -11,6 +11,8 @@ interface FiltersProps {
 export function Filters({ chosen: { reason, type, agent }, onChange }: FiltersProps) {
   const { kind } = useSession()
   const agents = useAgents()
+  // Includes the agent from the address, even if it is none of the newest.
+  const ids = [...new Set([...agents.keys(), ...(agent === '' ? [] : [agent])])]
   return (
     <div className="filters">
       <SearchBox label="Filter by reason" value={reason} onChange={(text) => onChange({ reason: text })} />
@@ -30,9 +32,9 @@ export function Filters({ chosen: { reason, type, agent }, onChange }: FiltersPr
           onChange={(event) => onChange({ agent: event.target.value })}
         >
           <option value="">Every agent</option>
-          {[...agents.values()].map(({ id, name }) => (
+          {ids.map((id) => (
             <option key={id} value={id}>
-              {name}
+              {agents.get(id)?.name ?? id}
             </option>
           ))}
         </select>

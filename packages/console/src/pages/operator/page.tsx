@@ -2,6 +2,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { OperatorIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { findByName, PALETTE_SEARCHES } from '../find-by-name.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -12,11 +13,9 @@ export const tenantsPage: Page = {
   keys: 'g t',
   isFor: ({ kind }) => kind === 'operator',
   async find({ client }, text) {
-    const { tenants } = await client.call('listTenants', { query: { limit: 200 } })
-    const typed = text.toLowerCase()
-    return tenants
-      .filter(({ slug, name }) => slug.includes(typed) || name.toLowerCase().includes(typed))
-      .map(({ slug, name }) => ({ title: name, kind: 'Tenant', to: `/tenants/${slug}` }))
+    const { tenants, total } = await client.call('listTenants', { query: { limit: PALETTE_SEARCHES } })
+    const newest = tenants.map(({ slug, name }) => ({ id: slug, name }))
+    return findByName({ newest, total, kind: 'Tenant', path: '/tenants' }, text)
   },
 }
 
