@@ -10,7 +10,12 @@ export function makeQueryClient(signedOut: () => void): QueryClient {
     if (error instanceof ConnectionError) setReachable(false)
   }
   return new QueryClient({
-    queryCache: new QueryCache({ onError: failed, onSuccess: () => setReachable(true) }),
+    queryCache: new QueryCache({
+      onError: failed,
+      onSuccess: (_data, { meta }) => {
+        if (meta?.['local'] !== true) setReachable(true)
+      },
+    }),
     mutationCache: new MutationCache({ onError: failed, onSuccess: () => setReachable(true) }),
     // Always: by default a call waits while the browser believes that it has no network. That would show old data as
     // current, and carry out a click minutes later.

@@ -1,6 +1,9 @@
 // Whether the service responded to the last request. A banner shows when it did not; each list keeps trying.
 import { useSyncExternalStore } from 'react'
 
+/** For the `meta` of queries that may succeed without a request: they say nothing of whether the service can be reached. */
+export const LOCAL = { local: true } as const
+
 let reachable = true
 const listeners = new Set<() => void>()
 

@@ -1,5 +1,6 @@
 // The fields that an interest and a feed share: the type pattern and the filter. Each form keeps the two texts.
 import { useQuery } from '@tanstack/react-query'
+import { LOCAL } from '../api/reachable.ts'
 import { tryFilter, type TriedFilter } from './try-filter.ts'
 import { Field } from './field.tsx'
 
@@ -8,6 +9,7 @@ export function useTriedFilter(filter: string): TriedFilter | undefined {
   return useQuery({
     queryKey: ['tried filter', filter],
     queryFn: () => tryFilter(filter),
+    meta: LOCAL,
     placeholderData: (before) => before,
     staleTime: Infinity,
     gcTime: 0,

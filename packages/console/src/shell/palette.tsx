@@ -2,14 +2,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { LOCAL } from '../api/reachable.ts'
 import { ArrowIcon } from '../components/icons.tsx'
 import { useModal } from '../components/modal.ts'
+import { Failed } from '../components/states.tsx'
 import { pages } from '../pages/index.ts'
 import { useSession } from '../session/session.ts'
 
 export interface Command {
   title: string
   kind: string
+  /** Where it leads, which tells things of one name apart. */
+  to?: string
   icon?: ReactNode
   run(): void
 }
@@ -24,23 +28,34 @@ const fits = (title: string, typed: string): boolean =>
     .every((word) => title.toLowerCase().includes(word))
 
 /** Returns what the pages find for a name of at least two characters. */
-function useFound(typed: string): Command[] {
+function useFound(typed: string): { found: Command[]; error: Error | null; isFetching: boolean } {
   const session = useSession()
   const navigate = useNavigate()
-  const { data = [] } = useQuery({
+  const {
+    data = [],
+    error,
+    isFetching,
+  } = useQuery({
     queryKey: ['palette', typed],
+    meta: LOCAL,
     enabled: typed.length >= SHORTEST,
     queryFn: async () => {
       const finders = pages.filter((page) => page.find !== undefined && page.isFor(session))
-      const found = await Promise.allSettled(finders.map((page) => page.find!(session, typed)))
-      return found.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, 6) : []))
+      const results = await Promise.allSettled(finders.map((page) => page.find!(session, typed)))
+      const found = results.flatMap((one) => (one.status === 'fulfilled' ? one.value.slice(0, 6) : []))
+      // What other pages found is worth more than the error of one. But nobody may say that there is nothing.
+      const failed = results.find((one) => one.status === 'rejected')
+      if (found.length === 0 && failed !== undefined) throw failed.reason
+      return found
     },
   })
-  return data.map(({ title, kind, to, search = {} }) => ({
+  const found = data.map(({ title, kind, to, search = {} }) => ({
     title,
     kind,
+    to,
     run: () => void navigate({ to: to as never, search: search as never }),
   }))
+  return { found, error, isFetching }
 }
 
 export function Palette({ commands, onClose }: { commands: readonly Command[]; onClose(): void }) {
@@ -48,7 +63,7 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
   const [at, setAt] = useState(0)
   const modal = useModal(onClose)
   const id = useId()
-  const found = useFound(typed.trim())
+  const { found, error, isFetching } = useFound(typed.trim())
   const shown = [...commands.filter(({ title, kind }) => fits(`${kind} ${title}`, typed.trim())), ...found]
   const chosen = Math.min(at, shown.length - 1)
 
@@ -92,7 +107,7 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
       <div role="listbox" id={`${id}-list`} aria-label="Results">
         {shown.map((command, index) => (
           <div
-            key={`${command.kind} ${command.title}`}
+            key={`${command.kind} ${command.title} ${command.to ?? ''}`}
             id={`${id}-${index}`}
             role="option"
             aria-selected={index === chosen}
@@ -104,8 +119,11 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
             <span className="faint small">{command.kind}</span>
           </div>
         ))}
-        {shown.length === 0 ? <p className="empty quiet">Nothing has that in its name.</p> : null}
+        {shown.length === 0 && error === null && !isFetching ? (
+          <p className="empty quiet">Nothing has that in its name.</p>
+        ) : null}
       </div>
+      {error === null ? null : <Failed error={error} slim />}
     </dialog>
   )
 }

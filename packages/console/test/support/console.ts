@@ -165,6 +165,7 @@ async function startSite(): Promise<Site> {
       const pages = usual.pages().filter((page) => page !== tab)
       await Promise.all([...contexts, ...pages].map((one) => one.close()))
       tab.removeAllListeners()
+      await tab.unrouteAll({ behavior: 'ignoreErrors' })
       isTaken = false
     },
     async stop() {

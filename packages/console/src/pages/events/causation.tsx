@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
+import { LOCAL } from '../../api/reachable.ts'
 import { ArrowIcon } from '../../components/icons.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Failed } from '../../components/states.tsx'
@@ -40,6 +41,7 @@ export function Causation({ id, type, cause }: { id: string; type: string; cause
   const { client, kind } = useSession()
   const causes = useQuery({
     queryKey: ['causes', id],
+    meta: LOCAL,
     queryFn: ({ signal }) => (cause === null ? [] : causesOf(client, cause, signal)),
     staleTime: 60_000,
   })

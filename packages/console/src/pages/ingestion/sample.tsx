@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
+import { LOCAL } from '../../api/reachable.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Field, FormProblem } from '../../components/field.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
@@ -72,6 +73,7 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
   const headers = useMemo(() => headersOf(headerText), [headerText])
   const { data: read } = useQuery({
     queryKey: ['sample reader', webhook.source, webhook.mapping],
+    meta: LOCAL,
     queryFn: async () => ({ run: await makeReadSample(webhook.source, webhook.mapping) }),
     staleTime: Infinity,
     structuralSharing: false,
