@@ -130,6 +130,42 @@ describe('the operator', { skip: noBrowser }, () => {
     assert.equal(total, 0)
   })
 
+  test('[UI-48] what fails in a dialog is shown in it, and a message is in front of an open dialog', async () => {
+    const { webhook } = await operator.call('createWebhook', { body: { tenant: console.slug, source: 'refused' } })
+    const { page } = await signIn(`/ingestion?open=${webhook.id}`)
+    await page.route(/\/operator\/webhooks\/whk_/, (route) =>
+      route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not today' } } }),
+    )
+    for (const [opens, verb] of [
+      ['New secret', 'Make a new one'],
+      ['Delete', 'Delete'],
+    ] as const) {
+      await page.getByRole('dialog', { name: 'refused' }).getByRole('button', { name: opens }).click()
+      const question = page.getByRole('dialog').filter({ hasText: '?' })
+      await question.getByRole('button', { name: verb }).click()
+      await question.getByRole('alert').filter({ hasText: 'Not today' }).waitFor()
+      await question.getByRole('button', { name: 'Cancel' }).click()
+    }
+    await operator.call('deleteWebhook', { params: { id: webhook.id } })
+
+    const body = { tenant: console.slug, source: 'crm', url: 'amqp://127.0.0.1:9', address: '/amq/queue/crm' }
+    const { connector } = await operator.call('createConnector', { body })
+    const { id } = connector
+    await page.route(/\/pause$/, (route) =>
+      route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not today' } } }),
+    )
+    await page.evaluate<void>(`history.pushState(null, '', '/console/ingestion?open=${id}')`)
+    const drawer = page.getByRole('dialog', { name: 'crm' })
+    await drawer.getByRole('button', { name: 'Pause' }).click()
+    await drawer.getByRole('alert').filter({ hasText: 'Not today' }).waitFor()
+    await page.unroute(/\/pause$/)
+    await drawer.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('crm rests').waitFor()
+    // The browser draws its top layer in front of everything else; the last that was opened is in front.
+    assert.equal(await page.locator('.toasts:popover-open').count(), 1)
+    await operator.call('deleteConnector', { params: { id } })
+  })
+
   test('[UI-18] axe finds nothing serious on the pages of the operator, and none is wider than its window', async () => {
     const { webhook } = await operator.call('createWebhook', { body: { tenant: console.slug, source: 'axe' } })
     const views = [

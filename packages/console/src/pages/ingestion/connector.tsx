@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Copyable } from '../../components/copy.tsx'
+import { FormProblem } from '../../components/field.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
@@ -29,14 +30,17 @@ export function ConnectorDrawer({ connector, onClose }: { connector: Connector; 
   const pause = useAction((client) => client.call('pauseConnector', { params: { id } }), {
     refresh,
     done: `${source} rests; what was under way is finished`,
+    quiet: true,
   })
   const resume = useAction((client) => client.call('resumeConnector', { params: { id } }), {
     refresh,
     done: `${source} receives again`,
+    quiet: true,
   })
   const remove = useAction((client) => client.call('deleteConnector', { params: { id } }), {
     refresh,
     done: `${source} is gone`,
+    quiet: true,
   })
   if (isAsking)
     return (
@@ -46,9 +50,13 @@ export function ConnectorDrawer({ connector, onClose }: { connector: Connector; 
         danger
         busy={remove.isPending}
         onConfirm={() => remove.mutate(undefined, { onSuccess: onClose })}
-        onClose={() => setAsking(false)}
+        onClose={() => {
+          remove.reset()
+          setAsking(false)
+        }}
       >
         It receives nothing more, and its address and password are forgotten. Messages stay in the queue of the broker.
+        <FormProblem error={remove.error} fields={[]} />
       </Confirm>
     )
   return (
@@ -73,6 +81,7 @@ export function ConnectorDrawer({ connector, onClose }: { connector: Connector; 
             Delete
           </button>
         </div>
+        <FormProblem error={state === 'paused' ? resume.error : pause.error} fields={[]} />
         {connector.last_error === null ? null : <p className="failed">{connector.last_error}</p>}
         <Stats>
           <Stat label="Received" value={counters.received.toLocaleString()} />

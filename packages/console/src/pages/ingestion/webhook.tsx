@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Copyable } from '../../components/copy.tsx'
+import { FormProblem } from '../../components/field.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Time } from '../../components/time.tsx'
@@ -23,11 +24,18 @@ export function WebhookDrawer({ webhook, secret, onSecret, onClose }: WebhookDra
   const [asking, setAsking] = useState<'rotate' | 'delete' | null>(null)
   const rotate = useAction((client) => client.call('rotateWebhook', { params: { id } }), {
     refresh: ['listWebhooks'],
+    quiet: true,
   })
   const remove = useAction((client) => client.call('deleteWebhook', { params: { id } }), {
     refresh: ['listWebhooks'],
     done: `The webhook ${source} is gone`,
+    quiet: true,
   })
+  function leave(): void {
+    rotate.reset()
+    remove.reset()
+    setAsking(null)
+  }
   if (asking === 'rotate')
     return (
       <Confirm
@@ -35,9 +43,10 @@ export function WebhookDrawer({ webhook, secret, onSecret, onClose }: WebhookDra
         verb="Make a new one"
         busy={rotate.isPending}
         onConfirm={() => rotate.mutate(undefined, { onSuccess: ({ signing_secret }) => onSecret(signing_secret) })}
-        onClose={() => setAsking(null)}
+        onClose={leave}
       >
         The secret before it holds for another 24 hours.
+        <FormProblem error={rotate.error} fields={[]} />
       </Confirm>
     )
   if (asking === 'delete')
@@ -48,9 +57,10 @@ export function WebhookDrawer({ webhook, secret, onSecret, onClose }: WebhookDra
         danger
         busy={remove.isPending}
         onConfirm={() => remove.mutate(undefined, { onSuccess: onClose })}
-        onClose={() => setAsking(null)}
+        onClose={leave}
       >
         Whatever is posted to it from now on is refused. Events that came through it stay.
+        <FormProblem error={remove.error} fields={[]} />
       </Confirm>
     )
   return (
