@@ -1,0 +1,28 @@
+// Looks of a live view, with the clock of a real machine.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { makeActivity } from '../../src/activity/activity.ts'
+import { watchTenant } from '../../src/live/watch-tenant.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService } from '../support/service.ts'
+import { outboundCalls } from '../outbound/tools.ts'
+
+onBothEngines((engine) => {
+  test('[CON-2] a look is for whole milliseconds: the elapsed time of a real machine has fractions', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    let reads = 0
+    const clock = { ...service.clock, elapsed: () => service.clock.elapsed() + ++reads / 7 }
+    const activity = makeActivity(service.store, service.clock)
+    const watch = await watchTenant({ store: service.store, clock, activity }, tenant.id)
+    await outboundCalls(service).publish(agent, 'com.example.seen')
+    const { events } = await watch.look()
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['com.example.seen'],
+    )
+    await watch.look()
+  })
+})
