@@ -21,13 +21,13 @@ const READY = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and ${IS_READY}
 
 const IN_ORDER = 'order by priority desc, id'
 
-const ofMailbox = ({ tenantId, recipientId }: Mailbox): string[] => [tenantId, tenantId, recipientId, recipientId]
+const valuesOf = ({ tenantId, recipientId }: Mailbox): string[] => [tenantId, tenantId, recipientId, recipientId]
 
 const ONE_IS_DUE = `select 1 as due from deliveries where ${READY} ${IN_ORDER} limit 1`
 
 /** Whether a poll would find something. Locks nothing. */
 export const isSomethingDue = async (db: Db, mailbox: Mailbox, now: number): Promise<boolean> =>
-  (await db.lookUp(ONE_IS_DUE, [...ofMailbox(mailbox), now])) !== undefined
+  (await db.lookUp(ONE_IS_DUE, [...valuesOf(mailbox), now])) !== undefined
 
 /** How many deliveries of a mailbox a scan reads. One statement scans up to a thousand mailboxes. */
 const FIRST = 10
@@ -53,7 +53,7 @@ const NEXT_DUE = `select min(case when due_at > ? then due_at end) as due from
  * finds it when it looks again.
  */
 export async function readNextDue(db: Db, mailbox: Mailbox, since: number): Promise<number | null> {
-  const row = await db.lookUp<{ due: number | null }>(NEXT_DUE, [since, ...ofMailbox(mailbox)])
+  const row = await db.lookUp<{ due: number | null }>(NEXT_DUE, [since, ...valuesOf(mailbox)])
   return row?.due ?? null
 }
 
@@ -111,9 +111,9 @@ export const claimRows = (
   stretch?: Stretch,
 ) => {
   const lease = [limit, until, now, maxAttempts, until, mailbox.tenantId, mailbox.tenantId]
-  if (!stretch) return db.rows<ClaimedRow>(CLAIM(db), [...ofMailbox(mailbox), now, ...lease])
+  if (!stretch) return db.rows<ClaimedRow>(CLAIM(db), [...valuesOf(mailbox), now, ...lease])
   const { priority, first, last } = stretch
-  return db.rows<ClaimedRow>(CLAIM_IN(db), [...ofMailbox(mailbox), now, priority, first, last, ...lease])
+  return db.rows<ClaimedRow>(CLAIM_IN(db), [...valuesOf(mailbox), now, priority, first, last, ...lease])
 }
 
 const STANDINGS = `select id, state, due_at, wake_at, dead_lettered_at from deliveries where ${OPEN}`
@@ -124,7 +124,7 @@ const FRONT = `select
 
 /** Whether a claim of `limit` deliveries would pass more than `size`: fewer of the first are ready. Locks nothing. */
 export async function isFrontHeld(db: Db, mailbox: Mailbox, size: number, limit: number, now: number) {
-  const of = ofMailbox(mailbox)
+  const of = valuesOf(mailbox)
   const front = await db.lookUp<{ ready: number; more: number }>(FRONT, [...of, size, now, limit, ...of, size])
   return front!.more > 0 && front!.ready < limit
 }
@@ -133,7 +133,7 @@ const NEXT_PRIORITY = `select priority from deliveries where ${OPEN} and priorit
 
 /** Returns the highest priority below `below` of which a mailbox has an open delivery; null if there is none. */
 export const nextPriority = async (db: Db, mailbox: Mailbox, below = Number.MAX_SAFE_INTEGER) =>
-  (await db.lookUp<{ priority: number }>(NEXT_PRIORITY, [...ofMailbox(mailbox), below]))?.priority ?? null
+  (await db.lookUp<{ priority: number }>(NEXT_PRIORITY, [...valuesOf(mailbox), below]))?.priority ?? null
 
 const SLICE = `select count(*) as n, max(id) as last, min(case when ${IS_READY} then id end) as ready from
   (${STANDINGS} and priority = ? and id > ? ${IN_ORDER} limit ?) as slice`
@@ -153,4 +153,4 @@ export const readSlice = async (
   after: string,
   size: number,
   now: number,
-): Promise<Slice> => (await db.lookUp<Slice>(SLICE, [now, ...ofMailbox(mailbox), priority, after, size]))!
+): Promise<Slice> => (await db.lookUp<Slice>(SLICE, [now, ...valuesOf(mailbox), priority, after, size]))!
