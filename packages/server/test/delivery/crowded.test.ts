@@ -11,16 +11,12 @@ import { onBothEngines } from '../support/engines.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 import { watched } from '../support/watched-store.ts'
 import { eventIds, poll, publish } from '../events/tools.ts'
+import { fillMailbox, type FilledRow } from './fill-mailbox.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 const SLICE = 4
 
-interface Row {
-  state: DeliveryState
-  priority: number
-  due_at: number | null
-  wake_at: number | null
-}
+type Row = Omit<FilledRow, 'id' | 'created_at'>
 
 onBothEngines((engine) => {
   let service: Service
@@ -43,33 +39,11 @@ onBothEngines((engine) => {
   const idOf = (i: number): string => `${box.recipientId}-${String(i).padStart(6, '0')}`
 
   const fill = (rows: readonly Row[]) =>
-    service.store.tx(async (tx) => {
-      await tx.run('delete from deliveries where tenant_id = ?', [box.tenantId])
-      await tx.insertMany(
-        {
-          into: 'deliveries',
-          columns: {
-            tenant_id: 'text',
-            recipient_id: 'text',
-            id: 'text',
-            event_id: 'text',
-            enrichment: 'text',
-            matched: 'text',
-            state: 'text',
-            priority: 'bigint',
-            due_at: 'bigint',
-            wake_at: 'bigint',
-            dead_lettered_at: 'bigint',
-            created_at: 'bigint',
-          },
-        },
-        rows.map((row, i): Value[] => {
-          const dead = row.state === 'dead_lettered' ? now : null
-          const named = [box.tenantId, box.recipientId, idOf(i), `e${i}`, 'none', '']
-          return [...named, row.state, row.priority, row.due_at, row.wake_at, dead, now]
-        }),
-      )
-    })
+    fillMailbox(
+      service.store,
+      box,
+      rows.map((row, i) => ({ ...row, id: idOf(i), created_at: now })),
+    )
 
   const held = (until: number): Row => ({ state: 'leased', priority: 0, due_at: until, wake_at: null })
   const READY: Row = { state: 'ready', priority: 0, due_at: null, wake_at: null }

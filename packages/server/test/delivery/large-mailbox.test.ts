@@ -10,6 +10,7 @@ import { databaseFile } from '../../src/store/data-directory.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
+import { fillMailbox } from './fill-mailbox.ts'
 
 /** Three pages and a bit, of three priorities: one page ends within a priority, one where a priority ends. */
 const ROWS = 3 * OPEN_PAGE + 10
@@ -34,33 +35,22 @@ onBothEngines((engine) => {
 
   /** Fills the mailbox anew. The ids rise, but not in the order in which the rows are written. */
   const fill = (stateOf: (i: number) => (typeof STATES)[number]) =>
-    service.store.tx(async (tx) => {
-      await tx.run('delete from deliveries where tenant_id = ?', [box.tenantId])
-      await tx.insertMany(
-        {
-          into: 'deliveries',
-          columns: {
-            tenant_id: 'text',
-            recipient_id: 'text',
-            id: 'text',
-            event_id: 'text',
-            state: 'text',
-            priority: 'bigint',
-            enrichment: 'text',
-            matched: 'text',
-            due_at: 'bigint',
-            wake_at: 'bigint',
-            created_at: 'bigint',
-          },
-        },
-        Array.from({ length: ROWS }, (_, i): Value[] => {
-          const { state, due_at } = stateOf(i)
-          const id = `d${String((i * 11) % ROWS).padStart(5, '0')}`
-          const row = [box.tenantId, box.recipientId, id, `e${i}`, state, priorityOf(i), 'none', '']
-          return [...row, due_at, state === 'waiting' ? due_at : null, i]
-        }),
-      )
-    })
+    fillMailbox(
+      service.store,
+      box,
+      Array.from({ length: ROWS }, (_, i) => {
+        const { state, due_at } = stateOf(i)
+        const id = `d${String((i * 11) % ROWS).padStart(5, '0')}`
+        return {
+          id,
+          state,
+          priority: priorityOf(i),
+          due_at,
+          wake_at: state === 'waiting' ? due_at : null,
+          created_at: i,
+        }
+      }),
+    )
 
   const setPaused = (paused: number) =>
     service.store.tx((tx) =>
