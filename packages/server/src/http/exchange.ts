@@ -1,4 +1,5 @@
 // One request and its response on their way. To the operations it is a call: its input and its options.
+import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Principal } from '../auth/principal.ts'
@@ -24,6 +25,13 @@ interface Discarding extends Reading {
   /** How many bytes had arrived a second ago, and for how many seconds none have arrived. */
   seen: number
   silentSeconds: number
+}
+
+/** Returns a header's text as UTF-8 if its bytes are that: Node.js shows each byte as a character. */
+function asUtf8(text: string | undefined): string | undefined {
+  if (text === undefined || !/[^\0-\x7f]/.test(text)) return text
+  const bytes = Buffer.from(text, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : text
 }
 
 /** The part of an absolute URL before its path. */
@@ -124,7 +132,7 @@ export class Exchange implements Input, CallOptions {
   }
 
   get idempotencyKey(): string | undefined {
-    return this.request.headers['idempotency-key'] as string | undefined
+    return asUtf8(this.request.headers['idempotency-key'] as string | undefined)
   }
 
   get origin(): string {

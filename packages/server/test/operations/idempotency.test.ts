@@ -63,6 +63,13 @@ onBothEngines((engine) => {
       field: 'Idempotency-Key',
       value: 'k'.repeat(200),
     })
+    // Characters are counted, not the bytes that a header consists of.
+    const inBytes = (key: string): string => Buffer.from(key).toString('latin1')
+    assertReplay(await create(inBytes('é'.repeat(255))), await create(inBytes('é'.repeat(255))))
+    assertError(await create(inBytes('é'.repeat(256))), 'validation_failed', {
+      field: 'Idempotency-Key',
+      value: 'é'.repeat(200),
+    })
   })
 
   test('[IDEM-3] [ERR-6] the same key with another body is 409 and names what the first created', async () => {
