@@ -1,7 +1,7 @@
-// Acknowledgements that share a transaction. On a store with several concurrent writers, every transaction has a cost
-// of its own and waits for a flush of the log: the three receivers of one event took three of each, a third of all the
-// work of PostgreSQL at 500 events a second. On a store with one writer, acknowledgements began groups of their own,
-// and publishes waited for those. There is still one statement for each mailbox; they go out together.
+// Acknowledgements that share a transaction. Without this, on a store with several concurrent writers, the three
+// receivers of one event need three transactions and three flushes of the log: a third of all the work of PostgreSQL at
+// 500 events a second. On a store with one writer, acknowledgements would begin groups of their own, and publishes
+// would wait for those. There is one statement for each mailbox; they go out together.
 //
 // 1. An acknowledgement is on disk when it resolves, and counts the deliveries that were open in its own mailbox.
 // 2. A failure of one acknowledgement does not fail the others of its group: each is then done alone.

@@ -131,7 +131,7 @@ export async function isFrontHeld(db: Db, mailbox: Mailbox, size: number, limit:
 
 const NEXT_PRIORITY = `select priority from deliveries where ${OPEN} and priority < ? ${IN_ORDER} limit 1`
 
-/** Returns the highest priority below `below` of which a mailbox has an open delivery; null if there is none. */
+/** Returns the highest priority below `below` among the open deliveries of a mailbox; null if there is none. */
 export const nextPriority = async (db: Db, mailbox: Mailbox, below = Number.MAX_SAFE_INTEGER) =>
   (await db.lookUp<{ priority: number }>(NEXT_PRIORITY, [...valuesOf(mailbox), below]))?.priority ?? null
 

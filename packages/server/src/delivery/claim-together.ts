@@ -1,9 +1,9 @@
 // Claims that share a transaction.
 //
-// 1. On a store with several concurrent writers: an event wakes all of its receivers at once, and each claim had a
-//    transaction and a connection of its own. There is still one statement for each mailbox; they go out together with
-//    the commit, in one round trip. While a claim is on its way, a publish may hand it new deliveries, in the publish's
-//    own transaction.
+// 1. On a store with several concurrent writers: an event wakes all of its receivers at once. Without this, each of
+//    their claims would need a transaction and a connection of its own. There is one statement for each mailbox; they
+//    go out together with the commit, in one round trip. While a claim is on its way, a publish may hand it new
+//    deliveries, in the publish's own transaction.
 // 2. On a store with one writer: it commits claims together with the publishes that arrived beside them. A claim that
 //    has taken all that was due is handed what the same commit publishes into its mailbox.
 //

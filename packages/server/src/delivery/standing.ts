@@ -42,7 +42,7 @@ export const PUBLIC_STATE = {
 // The SQL. A query over a mailbox says `dead_lettered_at is null`, exactly as the index of open deliveries does. A
 // query for named deliveries tests the state instead, which no index covers: as long as a table has no statistics,
 // PostgreSQL may look for an id among all open deliveries of the server. With 4,500 open deliveries an acknowledgement
-// took 1.4 ms of processor time in PostgreSQL, and now takes 0.25.
+// takes 0.25 ms of processor time in PostgreSQL this way, and 1.4 with the condition of the index.
 
 /** Ready. Parameter: the time. */
 export const IS_READY =

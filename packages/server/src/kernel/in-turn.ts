@@ -1,6 +1,6 @@
-// Limits work of which each piece holds much memory, for a time that the other side decides: an agent has a few pieces
-// under way, its tenant a few more and the node a fixed number, of which some are kept for tenants that have none. The
-// rest wait.
+// Limits how many pieces of work hold much memory at once, such as responses that last until their client has read
+// them: an agent has a few under way, its tenant a few more and the node a fixed number, of which some are kept for
+// tenants that have none. The rest wait.
 import { makeTurns, type Turns } from './turns.ts'
 
 /** For `mostWaiting` where every request may wait. No more requests than this are in hand. */

@@ -1,6 +1,7 @@
-// Work of which only a few pieces run at once, such as the computations of a thread. Tenants take turns, and agents
-// inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once. Where a piece lasts as long as
-// the other side likes, taking turns is not enough: `kept` places are only for tenants of which nothing runs.
+// Runs a few pieces of work at once, such as the computations of a thread, and lets the others wait. Tenants take turns,
+// and agents inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once. Where the other
+// side decides how long a piece lasts, taking turns is not enough: `kept` of the pieces at once are only for tenants
+// that have none running.
 import { tooManyAtOnce, unavailable } from './failure.ts'
 import { fairQueue } from './fair-queue.ts'
 
@@ -14,7 +15,7 @@ export interface TurnsOptions {
   /** What waits, as a refusal names it: `searches waiting`. */
   what: string
   atOnce: number
-  /** How many of `atOnce` are kept for tenants of which nothing runs. */
+  /** How many of `atOnce` are kept for tenants that have none running. */
   kept?: number
   perAgent?: number
   /** How many may wait of all tenants together: each holds a request. */

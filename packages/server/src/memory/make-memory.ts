@@ -21,7 +21,7 @@ export interface MemoryParts {
   recall: Recall
   /** Embeds a text for a search that is expected. */
   readAhead(viewer: Viewer, text: string): Promise<void>
-  /** Returns a text: while it stays the same, every search of the tenant finds the same. Null where that is unknown. */
+  /** Returns a string that is unchanged while every search of the tenant finds the same; null if that is unknown. */
   searchFingerprint(viewer: Viewer): Promise<string | null>
   similar: Similar
   embedding: Embedding

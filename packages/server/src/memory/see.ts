@@ -62,9 +62,9 @@ export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
 }
 
 /**
- * Conditions, which do not overlap, for deleted memories or those past their expiry, for those who may administer them:
- * owner, org-admins. Each has an index of its own. SQLite uses a partial index only for a query that has its condition
- * word by word.
+ * Returns the conditions for memories that are deleted, or past their expiry, and that the viewer may administer as
+ * owner or org-admin. No memory meets two of them, and each has an index of its own. SQLite uses a partial index only
+ * for a query that has its condition word by word.
  */
 export function disjointGone(viewer: Viewer, status: 'deleted' | 'expired', now: number, m = 'm'): Condition[] {
   const whose: Condition =

@@ -3,8 +3,8 @@
 // 1. `tables` compares versions inside the publishing transaction: every node sees a change whose response was sent
 //    before the publish began, without any messages between nodes.
 // 2. A table holds only committed data. It is read beside the transaction and never through it: a transaction also sees
-// its own writes, and those of transactions that share its commit. They can still be undone, and memory does not roll
-//    back.
+//    its own writes, and those of transactions that share its commit. They can still be undone, and memory does not
+//    roll back.
 // 3. No transaction waits for a row lock while a table is read: if it held the turn for the table, and the owner of the
 //    row waited for that turn, both would wait for ever.
 // 4. A table is read completely, in pages, only if it is new on this node or too far behind.

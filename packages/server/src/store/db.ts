@@ -132,7 +132,7 @@ export interface Db extends Capabilities {
   afterCommit(effect: () => void): void
   /**
    * Calls `effect` when the writes of the transaction are undone or, on PostgreSQL, when that is unknown: before `tx`
-   * rejects, or before the transaction is retried. For what was reserved in memory for its sake.
+   * rejects, or before the transaction is retried. Releases what was reserved in memory for it.
    */
   afterRollback(effect: () => void): void
 }

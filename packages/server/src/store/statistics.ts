@@ -17,7 +17,7 @@ export async function gatherStatistics(store: Store): Promise<string[]> {
     [WORTH_IT, LARGE],
   )
   const names = changed.map(({ name }) => name).filter((name) => /^[a-z_]+$/.test(name))
-  // If somebody else is analysing a table already, that is as good.
+  // A table that somebody else is analysing is skipped: it gets its statistics from them.
   for (const name of names) await store.tx((tx) => tx.run(`analyze (skip_locked) ${name}`))
   return names
 }

@@ -46,7 +46,7 @@ const triesFor = (bytes: number): number =>
 const takes = ({ preset }: WebhookRow, header: SignatureHeader): boolean =>
   header === OWN_HEADER || (preset !== null && PRESETS[preset]?.header === header)
 
-/** Returns current secrets first, then rotated ones: a body too long to be tried with all is tried with the former. */
+/** Returns current secrets first, then rotated ones: a body too long to be tried with all is tried with the first. */
 function candidatesOf(rows: readonly WebhookRow[], { header }: Claim, now: number): Candidate[] {
   const present: Candidate[] = []
   const old: Candidate[] = []
