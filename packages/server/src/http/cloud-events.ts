@@ -9,7 +9,7 @@ import {
   refuseServiceAttributes,
   type PreparedEvent,
 } from '../events/envelope.ts'
-import type { ParsedJson } from '../kernel/json.ts'
+import { TOO_DEEP, type ParsedJson } from '../kernel/json.ts'
 import { readMembers } from '../kernel/json-members.ts'
 import { isLong } from '../kernel/json-steps.ts'
 import { nextTurn, type Pause } from '../kernel/step-turns.ts'
@@ -90,7 +90,7 @@ export async function readBatch(
   const events: (PreparedEvent | Failure)[] = []
   for (const part of parts) {
     const parsed = await parseEnvelope(part, pause)
-    if (!parsed.ok && !parsed.problem.includes('deep')) throw refuse(parsed.problem)
+    if (!parsed.ok && parsed.problem !== TOO_DEEP) throw refuse(parsed.problem)
     events.push(eventOf(part, parsed, maxEventBytes))
     await new Promise(setImmediate)
   }

@@ -1,5 +1,5 @@
 // The grammar of JSON, byte by byte: each function skips one element, or fails where JSON.parse would.
-import { MAX_DEPTH } from './json.ts'
+import { MAX_DEPTH, TOO_DEEP } from './json.ts'
 
 /**
  * Bytes between two pauses: a tenth of a millisecond. A neighbour's request takes some five turns, and each turn holds
@@ -155,7 +155,7 @@ export function* skipValue(bytes: Buffer, cursor: Cursor, depth: number): Genera
     }
     const c = bytes[cursor.at]
     if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
-      if (depth + open >= MAX_DEPTH) fail(`JSON nested at most ${MAX_DEPTH} deep`)
+      if (depth + open >= MAX_DEPTH) fail(TOO_DEEP)
       cursor.at++
       skipSpace(bytes, cursor)
       const close = c === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY

@@ -8,6 +8,7 @@ import {
   type ParsedJson,
   parseJson,
   STORED_DEPTH,
+  TOO_DEEP,
   wellFormed,
   withExactNumbers,
   withRawNumbers,
@@ -131,7 +132,7 @@ class Steps {
       skipScalar(bytes, cursor)
       return false
     }
-    if (this.#open.length >= MAX_DEPTH + (this.#options.extraDepth ?? 0)) fail(`JSON nested at most ${MAX_DEPTH} deep`)
+    if (this.#open.length >= MAX_DEPTH + (this.#options.extraDepth ?? 0)) fail(TOO_DEEP)
     cursor.at++
     skipSpace(bytes, cursor)
     const isObject = c === OPEN_OBJECT

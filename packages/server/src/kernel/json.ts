@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { jsonPieces } from './json-write.ts'
 
 export const MAX_DEPTH = 64
+/** The `problem` of a text that nests deeper. */
+export const TOO_DEEP = `JSON nested at most ${MAX_DEPTH} deep`
 /**
  * Added to the limit for what the service reads back from its store, which was checked when it came in. The data that a
  * mapping made was not always checked, and older stores have some that nests deeper.
@@ -38,8 +40,7 @@ export function parseJson(bytes: Buffer, extraDepth = 0): ParsedJson {
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
   const most = MAX_DEPTH + extraDepth
   // Each level has two brackets: a short text is not deep.
-  if (bytes.length > 2 * most && jsonDepth(bytes, most + 1) > most)
-    return { ok: false, problem: `JSON nested at most ${MAX_DEPTH} deep` }
+  if (bytes.length > 2 * most && jsonDepth(bytes, most + 1) > most) return { ok: false, problem: TOO_DEEP }
   try {
     const text = bytes.toString('utf8')
     return { ok: true, value: JSON.parse(text), text }

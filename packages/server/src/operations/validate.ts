@@ -123,13 +123,10 @@ export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
     return (value) => {
       const validate = (compiled ??= ajv.compile(schema))
       if (validate(value)) return null
-      const found = explain(validate.errors![0]!, secrets)
-      if (
-        validate.errors![0]!.schemaPath.endsWith('/format') &&
-        /client-type/.test(JSON.stringify(validate.errors![0]!.params))
-      ) {
+      const error = validate.errors![0]!
+      const found = explain(error, secrets)
+      if (error.keyword === 'format' && error.params['format'] === 'client-type')
         found.expected = `one of: ${clientTypes.join(', ')}`
-      }
       return found
     }
   }
