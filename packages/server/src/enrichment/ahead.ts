@@ -14,6 +14,7 @@ import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Recalled } from '../memory/index/memory-index.ts'
 import type { MemoryParts } from '../memory/make-memory.ts'
 import type { Viewer } from '../memory/see.ts'
@@ -233,7 +234,7 @@ export function makeAhead(tools: AheadTools): Ahead {
       keepLatest(receivers, name, { hasMemories, wereUnchanged, at: clock.elapsed() }, MAX_RECEIVERS)
     },
     async idle() {
-      await new Promise(setImmediate)
+      await nextTurn()
       while (underWay.size > 0) await Promise.all(underWay)
     },
     async close() {

@@ -3,6 +3,7 @@
 // letters and pending deliveries, and the events they point at, are never purged. It works in small steps, a few
 // hundred rows in a transaction.
 import { forgetTypes } from '../activity/event-types-sql.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
@@ -31,7 +32,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
       const n = await step()
       total += n
       if (n < STEP) return total
-      await new Promise(setImmediate)
+      await nextTurn()
     }
   }
 
@@ -50,7 +51,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
         return deleted + emptied
       })
       after = last
-      await new Promise(setImmediate) // lets other work have its turn
+      await nextTurn()
     }
   }
 

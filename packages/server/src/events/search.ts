@@ -3,6 +3,7 @@
 // reports how far back it got.
 import { MAX_EVENTS_SEARCHED, type EventSummary } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db } from '../store/db.ts'
 import { pageEvents, findListed, type FoundEvent, type Place } from './sql.ts'
@@ -71,7 +72,7 @@ async function lookThrough(
     if (last === undefined || rows.length < PAGE) return { found, backTo: null }
     if (looked >= MAX_EVENTS_SEARCHED) return { found, backTo: last.received_at }
     before = last
-    await new Promise(setImmediate) // a long search runs in many short turns
+    await nextTurn() // a long search runs in many short turns
   }
 }
 

@@ -92,7 +92,7 @@ export async function readBatch(
     const parsed = await parseEnvelope(part, pause)
     if (!parsed.ok && parsed.problem !== TOO_DEEP) throw refuse(parsed.problem)
     events.push(eventOf(part, parsed, maxEventBytes))
-    await new Promise(setImmediate)
+    await nextTurn()
   }
   return events
 }

@@ -1,7 +1,7 @@
 // Writes responses. A long one is written in slices, each after the client has taken the one before, so that a slow
 // client costs the memory of one slice and its progress can be seen. A response in pieces is never whole in memory.
 import type { ServerResponse } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Pieces } from '../operations/response.ts'
 import { type Exchange, JSON_TYPE } from './exchange.ts'
 

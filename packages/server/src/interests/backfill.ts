@@ -13,6 +13,7 @@ import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { compileFilter, type Envelope } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
 import { meter } from '../tenants/usage.ts'
@@ -29,8 +30,6 @@ export interface BackfillTools {
   activity: Activity
   now(): number
 }
-
-const turn = (): Promise<void> => new Promise(setImmediate)
 
 /** Yields a list in parts of at most MAX_BYTES; a part has at least one event. */
 function* byBytes(events: readonly ListedEvent[]): Generator<ListedEvent[]> {
@@ -76,7 +75,7 @@ async function passing(
       // An event may have a megabyte, and a filter may take a millisecond.
       if (bytes > 100_000 || ++since === EVENTS_A_TURN) {
         since = 0
-        await turn()
+        await nextTurn()
       }
     }
   }
@@ -99,7 +98,7 @@ async function matchingEvents(store: Store, row: InterestRow, most: number): Pro
     const last = page.at(-1)
     if (!last || page.length < PAGE) break
     before = last
-    await turn() // a long history is read in many short turns
+    await nextTurn() // a long history is read in many short turns
   }
   return found.slice(0, most)
 }

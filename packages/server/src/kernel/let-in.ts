@@ -3,6 +3,7 @@
 // in each step. With a commit of 25 ms in each, the last client waited ten seconds before its request was read, and a
 // refusal was as late as a response.
 import { subscribe } from 'node:diagnostics_channel'
+import { nextTurn } from './step-turns.ts'
 
 /**
  * Bounds, so that a flood of connections does not stop the work either: a connection costs some 0.3 ms with its
@@ -31,7 +32,7 @@ export async function acceptWaiting(stepMs = MOST_MS, now: () => number = () => 
   const mostMs = Math.max(LEAST_MS, Math.min(stepMs, MOST_MS))
   for (let turns = 0; turns < MOST_TURNS; turns++) {
     const before = accepted
-    await new Promise(setImmediate)
+    await nextTurn()
     if (accepted === before || now() - since > mostMs) return
   }
 }

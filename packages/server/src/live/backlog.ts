@@ -4,6 +4,7 @@
 // exact every second. Beyond that it is the result of the last whole pass, adjusted by what was delivered and settled
 // since it ended. (Rejected: a counter for each tenant in the store. Every publish and every acknowledgement would
 // write it.)
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Store } from '../store/db.ts'
 import { pageBacklog } from './sql.ts'
 
@@ -38,7 +39,7 @@ export function makeMeasureBacklog(store: Store, tenantId: string): MeasureBackl
         break
       }
       pass.after = page.last!
-      await new Promise(setImmediate)
+      await nextTurn()
     }
     const { waiting, oldestAt } = isKnown ? known : pass
     return { waiting: Math.max(0, waiting + (isKnown ? known.change : 0)), oldestAt }

@@ -1,6 +1,7 @@
 // Chooses which of the new events a live stream shows: those that match its type pattern and pass its filter. The
 // newest are examined first, so that the oldest are left out if there are too many.
 import { MAX_LIVE_EVENTS } from '@sensorium/contract'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { compileFilter, type Envelope, type Filter } from '../routing/filter.ts'
 import { compileGlob, type Glob } from '../routing/glob.ts'
 import { EVENT_STEPS } from '../routing/match.ts'
@@ -56,7 +57,7 @@ export async function choose(
     const matches = envelope === undefined ? null : filter.test(envelope, budget)
     if (matches === null || (matches && passed.length === MAX_LIVE_EVENTS)) leftOut++
     else if (matches) passed.push(event)
-    if (i % AT_ONCE === AT_ONCE - 1) await new Promise(setImmediate)
+    if (i % AT_ONCE === AT_ONCE - 1) await nextTurn()
   }
   return { events: passed.reverse(), leftOut }
 }

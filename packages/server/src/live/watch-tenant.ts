@@ -6,6 +6,7 @@ import { readEnvelopes } from '../events/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Envelope } from '../routing/filter.ts'
 import type { Store } from '../store/db.ts'
 import { makeMeasureBacklog, type Backlog } from './backlog.ts'
@@ -108,7 +109,7 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
         if (one.ok) parsed.set(id, one.value as Envelope)
         if ((inTurn += envelope.length) < BYTES_A_TURN) continue
         inTurn = 0
-        await new Promise(setImmediate)
+        await nextTurn()
       }
       return ({ id }) => parsed.get(id)
     },

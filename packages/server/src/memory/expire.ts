@@ -1,5 +1,6 @@
 // Tidies up after memories that are past their expiry. From that moment nobody sees them, by the clock; this sets their
 // status and removes them from the indexes. It works in small steps, so that no other writer waits long.
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { lockExpired, setExpired, tenantsWithExpired, type ExpiredMemory } from './sql.ts'
@@ -43,7 +44,7 @@ export async function expireMemories(store: Store, index: Pick<MemoryIndex, 'rem
       })
       total += expired
       if (!isLast) unfinished.push(tenantId)
-      await new Promise(setImmediate)
+      await nextTurn()
     }
     left = unfinished
   }

@@ -1,8 +1,8 @@
 // Memories as JSON on the wire, assembled from what is stored: `metadata` is sent as the text that was received and is
 // never parsed. A response over LARGE bytes is generated a few rows at a time while it is written, so that a list of
 // 200 memories of 10 MB needs the space of one.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { iso, isoOrNull } from '../kernel/clock.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
 import type { Condition } from './see.ts'
 import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow, type RelationshipRow } from './sql.ts'

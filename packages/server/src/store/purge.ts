@@ -1,4 +1,5 @@
 // Deletes old rows of all tenants, some at a time: nobody waits long for a lock, and rows that stay are not read.
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from './db.ts'
 
 export interface Aging {
@@ -27,7 +28,7 @@ async function inSteps(step: (tx: Db) => Promise<number>, store: Store): Promise
     const rows = await store.tx(step)
     purged += rows
     if (rows < STEP) return purged
-    await new Promise(setImmediate) // let others have their turn
+    await nextTurn()
   }
 }
 

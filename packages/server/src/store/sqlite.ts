@@ -14,6 +14,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { performance } from 'node:perf_hooks'
 import { getLoadablePath } from 'sqlite-vec'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { makePrivate } from './data-directory.ts'
 import {
   SERVICE_CALLER,
@@ -184,7 +185,7 @@ export function openSqlite(
     async close() {
       if (closed) return
       closed = true
-      while (writerQueue.isBusy) await new Promise(setImmediate)
+      while (writerQueue.isBusy) await nextTurn()
       await log.close()
       reader.close()
       writer.close()

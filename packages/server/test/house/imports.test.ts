@@ -241,3 +241,12 @@ test('nor have the features', () => {
   )
   assert.equal(circle(among)?.join(' → '), undefined)
 })
+
+test('a turn of the event loop is awaited through kernel/step-turns.ts', () => {
+  const others = globSync('**/*.ts', { cwd: SRC }).filter(
+    (file) =>
+      file !== path.join('kernel', 'step-turns.ts') &&
+      /new Promise\(setImmediate|setImmediate as/.test(readFileSync(path.join(SRC, file), 'utf8')),
+  )
+  assert.deepEqual(others, [])
+})

@@ -15,6 +15,7 @@ import { makeOutcomes } from './amqp-outcomes.ts'
 import { boundTransfers } from './amqp-transfers.ts'
 import type { PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
+import { nextTurn } from '../../kernel/step-turns.ts'
 import type { ConnectorSettings, ConnectorTools } from './connector.ts'
 import type { Progress } from './progress.ts'
 import { publishMessage } from './publish-message.ts'
@@ -88,7 +89,7 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   async function drainAndClose(): Promise<void> {
     if (credit.unsettled() > 0) await Promise.race([credit.idle(), clock.sleep(DRAIN_MS, ended.signal)])
     // Outcomes that were settled a moment ago are sent before the close.
-    await new Promise(setImmediate)
+    await nextTurn()
     closeConnection(undefined)
   }
   // The connector outlives its links: a listener that stayed would keep each of them in memory.

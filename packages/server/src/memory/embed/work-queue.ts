@@ -4,6 +4,7 @@
 // Each window goes through the model alone. The model's 8-bit weights are multiplied with numbers whose scale is taken
 // from the whole batch, so the other texts of a batch would change the vector of a text a little: similarities moved by
 // up to 0.03, and with them the order.
+import { nextTurn } from '../../kernel/step-turns.ts'
 import type { Embedded } from './embedding.ts'
 import type { Model } from './model.ts'
 import type { Windowed } from './windows.ts'
@@ -108,7 +109,7 @@ export function makeWorkQueue({ windows, run }: Model, tell: (told: Told) => voi
     while (queries.length > 0 || uncut.length > 0 || pieces.length > 0) {
       await step()
       // Lets messages arrive: a query that came meanwhile goes next.
-      await new Promise(setImmediate)
+      await nextTurn()
     }
     busy = false
   }
@@ -129,7 +130,7 @@ export function makeWorkQueue({ windows, run }: Model, tell: (told: Told) => voi
       queries.length = 0
       uncut = []
       pieces = []
-      while (busy) await new Promise(setImmediate)
+      while (busy) await nextTurn()
     },
   }
 }

@@ -8,6 +8,7 @@ import { MemoryLine, RelationshipLine, type Static } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
 import { Failure, invalid, tooLarge } from '../../kernel/failure.ts'
 import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
+import { nextTurn } from '../../kernel/step-turns.ts'
 import type { Store } from '../../store/db.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
 import type { MemoryTools } from '../remember.ts'
@@ -126,7 +127,7 @@ export async function importMemories(
       if ('memory' in line) await tools.index.analyseAhead(line.memory.title, line.memory.content)
     const outcomes = await write(wanted)
     group.forEach(({ number }, i) => count(number, outcomes[i]!))
-    await new Promise(setImmediate)
+    await nextTurn()
   }
   return imported
 }
