@@ -1,7 +1,7 @@
 // Written lines come out complete and in order, whatever the reader does.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -102,11 +102,17 @@ test('a slow reader gets everything, and a process that exits leaves nothing unw
 })
 
 test('a reader that is gone loses the lines and causes no error', async () => {
-  const file = path.join(folder, 'closed')
-  const fd = openSync(file, 'w')
-  closeSync(fd)
+  const pipe = path.join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  // Without O_NONBLOCK the end that is opened first would wait for the other.
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+  const fd = openSync(pipe, 'w')
+  closeSync(reader)
+  assert.throws(() => writeSync(fd, 'x'), { code: 'EPIPE' })
   const lines = lineBuffer(fd)
   lines.write('into the void\n')
   await new Promise<unknown>((resolve) => lines.flush(resolve))
+  lines.write('into the void\n')
   lines.flushSync()
+  closeSync(fd)
 })
