@@ -1,6 +1,7 @@
 // Events as they are listed and watched: without their payload, but with the beginning of their data and the number of
 // their recipients.
 import type { EventSummary } from '@sensorium/contract'
+import { snippet } from '../kernel/beginning-of.ts'
 import { iso } from '../kernel/clock.ts'
 import { toText, withExactNumbers } from '../kernel/json.ts'
 import type { Db } from '../store/db.ts'
@@ -23,18 +24,10 @@ const SNIPPET = 200
 /** How many deliveries are counted for a page, over all of its events. */
 const MAX_COUNTED = 10_000
 
-const cut = (text: string): string =>
-  text.length <= SNIPPET
-    ? text
-    : `${text
-        .slice(0, SNIPPET)
-        .toWellFormed()
-        .replace(/\uFFFD$/, '')}…`
-
 function shownParts(envelope: string | null | undefined): Pick<EventSummary, 'time' | 'snippet'> {
   if (!envelope) return { time: null, snippet: null }
   const { time, data } = withExactNumbers(envelope, JSON.parse(envelope)) as { time?: string; data?: unknown }
-  return { time: time ?? null, snippet: data === undefined ? null : cut(toText(data)) }
+  return { time: time ?? null, snippet: data === undefined ? null : snippet(toText(data), SNIPPET) }
 }
 
 /** Counts the deliveries of each event; null for every event if there are more than are counted. */

@@ -1,7 +1,7 @@
 // Bounds what one exchange with the library costs.
 import type { JSONRPCMessage, McpServer, Transport } from '@modelcontextprotocol/server'
+import { snippet } from '../kernel/beginning-of.ts'
 import type { Pause } from '../kernel/step-turns.ts'
-import { snippet } from './tool.ts'
 
 /** The library puts names from the request and every problem that it finds into the text of an error. */
 export const MAX_ERROR_TEXT = 500

@@ -1,8 +1,8 @@
 // The small shapes that tools return: titles and snippets with ids, the rest on demand.
 import { Type, type Delivery, type Memory, type Schema, type Static } from '@sensorium/contract'
+import { snippet } from '../kernel/beginning-of.ts'
 import { jsonPieces } from '../kernel/json-write.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
-import { snippet } from './tool.ts'
 
 const SNIPPET = 300
 /** How many characters of an event's data are shown by default. */

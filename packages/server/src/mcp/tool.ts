@@ -1,7 +1,6 @@
 // A tool: an operation as a language model sees it. Its name and description are written for the model, its results are
 // small, and the operation that it calls decides what it may do.
 import type { Operation, ResultOf, Static, Schema } from '@sensorium/contract'
-import { beginningOf } from '../kernel/beginning-of.ts'
 
 /** The user of the tools, and how its operations are called: in process, or over HTTP through the client. */
 export interface Caller {
@@ -47,10 +46,3 @@ export function tool<I extends Schema>({ effect, run, ...rest }: Definition<I>):
     run: run as Tool['run'],
   }
 }
-
-/**
- * Cuts a text so that it does not flood a context window; the whole of it can be fetched by its id. Half a character at
- * the end is left out, because many clients refuse a whole response for one.
- */
-export const snippet = (text: string, most: number): string =>
-  text.length <= most ? text : `${beginningOf(text, most)}…`
