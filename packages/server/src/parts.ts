@@ -22,7 +22,7 @@ import { makeWebhookLimits, REFUSED_WEBHOOKS_WINDOW_S } from './ingest/webhooks/
 import { makeReceive } from './ingest/webhooks/receive.ts'
 import type { Clock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
-import { NO_SIBLINGS, type Siblings } from './kernel/places.ts'
+import { NO_SIBLINGS, type Siblings } from './kernel/shared-places.ts'
 import type { Logger } from './kernel/logger.ts'
 import type { Secrets } from './kernel/secrets.ts'
 import { makeLiveStreams } from './live/live-streams.ts'

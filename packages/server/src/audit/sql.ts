@@ -52,8 +52,8 @@ export interface Walk {
   action: string | null
 }
 
-/** The place of an entry in the log. */
-export type Place = Pick<AuditRow, 'at' | 'id'>
+/** How far a walk through the log has come. */
+export type Cursor = Pick<AuditRow, 'at' | 'id'>
 
 export function walkOf(tenantId: string, { actor, action, since, until }: AuditQuery): Walk {
   const conditions: [string, Value | undefined][] = [
@@ -71,7 +71,7 @@ export function walkOf(tenantId: string, { actor, action, since, until }: AuditQ
   }
 }
 
-const before = ({ where, values }: Walk, last: Place | null): { from: string; values: readonly Value[] } => ({
+const before = ({ where, values }: Walk, last: Cursor | null): { from: string; values: readonly Value[] } => ({
   from: `from audit_entries where ${where}${last === null ? '' : ' and (at, id) < (?, ?)'}`,
   values: last === null ? values : [...values, last.at, last.id],
 })
@@ -80,7 +80,7 @@ const before = ({ where, values }: Walk, last: Place | null): { from: string; va
 export async function countEntries(
   db: Db,
   walk: Walk,
-  last: Place | null,
+  last: Cursor | null,
   most: number,
 ): Promise<{ read: number; found: number }> {
   const { from, values } = before(walk, last)
@@ -95,16 +95,16 @@ export async function countEntries(
 }
 
 /** Returns the place of the entry that is the `nth` after `last`. */
-export const placeAfter = (db: Db, walk: Walk, last: Place | null, nth: number): Promise<Place | undefined> => {
+export const cursorAfter = (db: Db, walk: Walk, last: Cursor | null, nth: number): Promise<Cursor | undefined> => {
   const { from, values } = before(walk, last)
-  return one<Place>(db, `select at, id ${from} order by at desc, id desc limit 1 offset ?`, [...values, nth - 1])
+  return one<Cursor>(db, `select at, id ${from} order by at desc, id desc limit 1 offset ?`, [...values, nth - 1])
 }
 
 /** Returns up to `most` of the next entries that follow `last`, newest first, without the first `skipped`. */
 export const readEntries = (
   db: Db,
   walk: Walk,
-  last: Place | null,
+  last: Cursor | null,
   skipped: number,
   most: number,
 ): Promise<ReadRow[]> => {

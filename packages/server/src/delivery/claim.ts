@@ -7,7 +7,7 @@
 // 4. A lease's time is read inside its transaction: the clock may step between two transactions (move-with-clock.ts).
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
-import type { Siblings } from '../kernel/places.ts'
+import type { Siblings } from '../kernel/shared-places.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeClaimTogether, MAY_BE_LOST, resultAfterCommit } from './claim-together.ts'

@@ -2,7 +2,7 @@
 // it new deliveries (handover.ts).
 import type { Clock } from '../kernel/clock.ts'
 import { tooManyAtOnce } from '../kernel/failure.ts'
-import { makePlaces, type Siblings } from '../kernel/places.ts'
+import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import { Stop, type StopSignal } from '../kernel/stop.ts'
 import type { Store } from '../store/db.ts'
 import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
@@ -122,7 +122,7 @@ export function makeWaiting({
 
 /** Lets `MAX_WAITING` polls wait at one mailbox, and refuses the rest. */
 function limitWaiting(waitFor: WaitForDeliveries, siblings: Siblings): WaitForDeliveries {
-  const places = makePlaces('polls', MAX_WAITING, siblings)
+  const places = makeSharedPlaces('polls', MAX_WAITING, siblings)
   return async (mailbox, ...rest) => {
     const taken = places.take(mailbox.recipientId)
     if (taken !== true && !(await taken)) throw tooManyAtOnce('polls of one mailbox waiting', MAX_WAITING)

@@ -24,15 +24,15 @@ const MAX_TYPICAL = 10_000
 export const workOf = (events: number, deliveries: number, bytes: number, steps: number, causes = 0): number =>
   4 * events + deliveries + bytes / 1_000 + steps / 800 + 2 * causes
 
-export interface Place {
+export interface Admitted {
   /** Replaces the estimate once the work is known. */
   revise(work: number): void
   leave(): void
 }
 
 export interface Admission {
-  /** Takes a place for this many events, or throws service_unavailable. */
-  enter(tenantId: string, senderId: string, events: number, bytes: number): Place
+  /** Admits this many events, or throws service_unavailable. */
+  enter(tenantId: string, senderId: string, events: number, bytes: number): Admitted
   /** Notes that a group of these tenants begins. Returns a function to call when it has ended. */
   begin(work: number, tenantIds: ReadonlySet<string>): () => void
   /** Work that is waiting or under way. */

@@ -176,11 +176,11 @@ export function makePublish(tools: PublishTools): Publish {
 
   return async (submission) => {
     const { tenantId, senderId, events } = submission
-    const place = admission.enter(tenantId, senderId, events.length, bytesOf(events))
+    const admitted = admission.enter(tenantId, senderId, events.length, bytesOf(events))
     try {
       const found = route(submission)
       const routed = found instanceof Promise ? await found : found
-      place.revise(workOfRouted(submission, routed, routed.steps))
+      admitted.revise(workOfRouted(submission, routed, routed.steps))
       const outcomes: PublishOutcome[] = []
       for (const part of partsOf(submission, routed)) {
         const work = workOfRouted(part.submission, part.routed, 0)
@@ -188,7 +188,7 @@ export function makePublish(tools: PublishTools): Publish {
       }
       return outcomes
     } finally {
-      place.leave()
+      admitted.leave()
     }
   }
 }

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { isoOrNull } from '../kernel/clock.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import { allowance, closed, failed, stateOf, succeeded, type Breaker, type BreakerState } from './breaker.ts'
-import type { Exchange, PushOutcome } from './outcome.ts'
+import type { PushResult, PushOutcome } from './outcome.ts'
 import { signingKey } from './signature.ts'
 import type { Reputation } from './slots.ts'
 
@@ -98,14 +98,14 @@ export function wantedBy(endpoint: Endpoint, now: number): number {
 /** Updates the history with the outcome of a push. */
 export function applyOutcome(
   history: History,
-  exchange: Exchange,
+  result: PushResult,
   outcome: PushOutcome,
   ms: number,
   now: number,
 ): void {
-  history.lastStatus = 'status' in exchange ? exchange.status : null
+  history.lastStatus = 'status' in result ? result.status : null
   // A rough mean over the last ten or so, beginning with the first value.
-  if ('status' in exchange) history.latencyMs = history.latencyMs === null ? ms : history.latencyMs * 0.9 + ms * 0.1
+  if ('status' in result) history.latencyMs = history.latencyMs === null ? ms : history.latencyMs * 0.9 + ms * 0.1
   if (outcome.kind === 'acknowledged') {
     history.breaker = succeeded()
     history.succeededAt = now

@@ -1,6 +1,6 @@
 // What a response to a push means, pure.
 
-export type Exchange = { status: number; retryAfter: string | undefined } | { error: string }
+export type PushResult = { status: number; retryAfter: string | undefined } | { error: string }
 
 export type PushOutcome =
   | { kind: 'acknowledged' }
@@ -18,12 +18,12 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
   return ms > 0 ? Math.min(ms, LONGEST_WAIT_MS) : null
 }
 
-export function outcomeOf(exchange: Exchange, now: number): PushOutcome {
-  if ('error' in exchange) return { kind: 'failed', error: exchange.error }
-  const { status } = exchange
+export function outcomeOf(result: PushResult, now: number): PushOutcome {
+  if ('error' in result) return { kind: 'failed', error: result.error }
+  const { status } = result
   if (status >= 200 && status < 300) return { kind: 'acknowledged' }
   const error = `HTTP ${status}`
   if (status === 410) return { kind: 'gone', error }
-  const wait = status === 429 || status === 503 ? retryAfterMs(exchange.retryAfter, now) : null
+  const wait = status === 429 || status === 503 ? retryAfterMs(result.retryAfter, now) : null
   return wait === null ? { kind: 'failed', error } : { kind: 'later', error, retryAfterMs: wait }
 }

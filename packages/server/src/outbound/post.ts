@@ -5,7 +5,7 @@ import https from 'node:https'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { http } from '../kernel/node-http.ts'
-import type { Exchange } from './outcome.ts'
+import type { PushResult } from './outcome.ts'
 import { AddressRefused, type SafeAddress } from './safe-address.ts'
 
 export const RESPONSE_WITHIN_MS = 15_000
@@ -19,7 +19,7 @@ const DRAIN_MS = 1_000
 const MAX_INTERIM = 10
 
 export interface Post {
-  (url: string, headers: Record<string, string>, body: string): Promise<Exchange>
+  (url: string, headers: Record<string, string>, body: string): Promise<PushResult>
   /** Aborts every exchange under way, and closes all connections. */
   close(): void
 }
@@ -37,7 +37,7 @@ function describe(error: NodeJS.ErrnoException): string {
 }
 
 /** One exchange under way. All have the same timeout, so they time out in the order in which they began. */
-interface Live {
+interface UnderWay {
   until: number
   request: ClientRequest | null
   cutBy: ExchangeAborted | null
@@ -53,10 +53,10 @@ function sendOnce(
   url: URL,
   headers: Record<string, string>,
   body: Buffer,
-  exchange: Live,
+  exchange: UnderWay,
   agents: Agents,
   lookup: SafeAddress['lookup'],
-): Promise<Exchange | 'stale'> {
+): Promise<PushResult | 'stale'> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
     const request = (secure ? https : http).request(url, {
@@ -73,7 +73,7 @@ function sendOnce(
     exchange.request = request
     if (exchange.cutBy) request.destroy(exchange.cutBy)
     // Once there is a status, it decides: whatever happens to the connection afterwards, the endpoint has responded.
-    let received: Exchange | null = null
+    let received: PushResult | null = null
     const receive = ({ statusCode, headers }: IncomingMessage): void => {
       received = { status: statusCode ?? 0, retryAfter: headers['retry-after'] }
     }
@@ -120,12 +120,12 @@ function drain(response: IncomingMessage, done: () => void): void {
 
 export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): Post {
   const agents: Agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) }
-  const live = new Set<Live>()
+  const underWay = new Set<UnderWay>()
   const closing = new AbortController()
   let watching = false
 
-  function cut(exchange: Live, why: string): void {
-    live.delete(exchange)
+  function cut(exchange: UnderWay, why: string): void {
+    underWay.delete(exchange)
     exchange.cutBy = new ExchangeAborted(why)
     exchange.request?.destroy(exchange.cutBy)
   }
@@ -134,10 +134,10 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
   async function watch(): Promise<void> {
     if (watching) return
     watching = true
-    while (live.size > 0) {
-      const [oldest] = live
+    while (underWay.size > 0) {
+      const [oldest] = underWay
       await clock.sleep(Math.max(1, oldest!.until - clock.elapsed()), closing.signal)
-      for (const exchange of live) {
+      for (const exchange of underWay) {
         if (closing.signal.aborted) cut(exchange, 'interrupted: the node was shutting down')
         else if (exchange.until <= clock.elapsed()) cut(exchange, `no response within ${RESPONSE_WITHIN_MS / 1000} s`)
         else break
@@ -150,8 +150,8 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     const url = URL.parse(endpoint)
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
       return { error: 'the endpoint is not an http or https URL' }
-    const exchange: Live = { until: clock.elapsed() + RESPONSE_WITHIN_MS, request: null, cutBy: null }
-    live.add(exchange)
+    const exchange: UnderWay = { until: clock.elapsed() + RESPONSE_WITHIN_MS, request: null, cutBy: null }
+    underWay.add(exchange)
     void watch()
     const body = Buffer.from(text)
     try {
@@ -165,13 +165,13 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
       // Node.js throws for a request that it cannot begin, for example if the user in the URL cannot be decoded.
       return { error: describe(error as Error) }
     } finally {
-      live.delete(exchange)
+      underWay.delete(exchange)
     }
   }) as Post
 
   post.close = () => {
     closing.abort()
-    for (const exchange of live) cut(exchange, 'interrupted: the node was shutting down')
+    for (const exchange of underWay) cut(exchange, 'interrupted: the node was shutting down')
     agents['http:'].destroy()
     agents['https:'].destroy()
   }

@@ -112,14 +112,14 @@ export function makePush(tools: PushTools): Push {
         delivery.json,
         keysOf(endpoint, target.secrets),
       )
-      const exchange = await post(target.endpoint, headers, delivery.json)
+      const result = await post(target.endpoint, headers, delivery.json)
       const ms = performance.now() - started
-      outcome = cutting && 'error' in exchange ? { kind: 'interrupted' } : outcomeOf(exchange, clock.now())
+      outcome = cutting && 'error' in result ? { kind: 'interrupted' } : outcomeOf(result, clock.now())
       settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
       // For an endpoint that is gone, nothing more is claimed until that is stored.
       if (outcome.kind === 'gone') await settling
       if (outcome.kind !== 'interrupted') {
-        applyOutcome(history, exchange, outcome, ms, clock.now())
+        applyOutcome(history, result, outcome, ms, clock.now())
         observe(outcome.kind, ms / 1000)
       }
     } finally {

@@ -14,7 +14,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { makeInTurn } from '../kernel/in-turn.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { makePlaces, type Siblings } from '../kernel/places.ts'
+import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import type { Store } from '../store/db.ts'
 import { makeGiveBack } from './give-back.ts'
 import { lookAtLeases, pumpDue } from './refresh-streams.ts'
@@ -105,7 +105,7 @@ export function makeStreams(tools: StreamsTools): Streams {
   const { store, claim, wakeups, identify, clock, log } = tools
   const entries = makeEntries()
   const overNodes = store.isShared
-  const places = makePlaces('streams', MAX_STREAMS_OF_ONE, tools.siblings)
+  const places = makeSharedPlaces('streams', MAX_STREAMS_OF_ONE, tools.siblings)
   let closing = false
 
   const longInTurn = makeInTurn({ what: 'long deliveries waiting', ...LONG_AT_ONCE, mostWaiting: MAX_STREAMS })

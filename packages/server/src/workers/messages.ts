@@ -4,7 +4,7 @@ import type { MetricsOfProcess } from '../http/metrics.ts'
 
 export type Question =
   | { about: 'metrics' }
-  /** How many places of a kind a key has taken (kernel/places.ts). */
+  /** How many places of a kind a key has taken (kernel/shared-places.ts). */
   | { about: 'places'; kind: string; key: string }
 
 export interface Answers {

@@ -1,7 +1,7 @@
 // A worker's connection to the primary process, and through it to the other workers.
 import cluster from 'node:cluster'
 import type { MetricsOfProcess, ShareMetrics } from '../http/metrics.ts'
-import type { Siblings } from '../kernel/places.ts'
+import type { Siblings } from '../kernel/shared-places.ts'
 import type { Answer, Answers, Question, ToPrimary, ToWorker } from './messages.ts'
 
 export interface Worker {

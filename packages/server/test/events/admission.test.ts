@@ -1,7 +1,7 @@
 // Admission of publishes: limits on the work that waits, on how long it takes, and on the share of each sender.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { makeAdmission, workOf, type Place } from '../../src/events/admission.ts'
+import { makeAdmission, workOf, type Admitted } from '../../src/events/admission.ts'
 import { Failure } from '../../src/kernel/failure.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
@@ -39,7 +39,7 @@ describe('admission', () => {
 
   test('[RTE-14] refuses a flooding sender, but neither other tenants nor other senders of its tenant', () => {
     const admission = makeAdmission(() => passed, 1)
-    const places: Place[] = []
+    const places: Admitted[] = []
     const flood = () => admission.enter('loud', 'agt', 1, 300)
     assert.throws(() => {
       for (;;) {

@@ -13,8 +13,8 @@ import { MAX_VOCABULARY, type Vocabulary } from './spelling.ts'
 import type { TenantCache } from './tenant-cache.ts'
 import type { TenantColumns, Window } from './tenant-columns.ts'
 
-/** `otherwise` searches tenants that are too large for columns. */
-export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise: Finder): Finder {
+/** `fallback` searches tenants that are too large for columns. */
+export function postgresColumnFinder(store: Store, cache: TenantCache, fallback: Finder): Finder {
   const reads: ColumnReads = {
     cache,
     passing: (search) => passing(store, search),
@@ -24,7 +24,7 @@ export function postgresColumnFinder(store: Store, cache: TenantCache, otherwise
     meanings: async (_, windows) => new Map(windows.map(({ window, meaning }) => [window.row, meaning!])),
     yieldCpu: makeYieldCpu(),
   }
-  return columnFinder(reads, otherwise)
+  return columnFinder(reads, fallback)
 }
 
 async function passing(store: Store, search: SearchQuery): Promise<Set<string> | null> {

@@ -18,7 +18,7 @@ export interface Siblings {
 
 export const NO_SIBLINGS: Siblings = { count: 1, answer() {}, ask: async () => 0 }
 
-export interface Places {
+export interface SharedPlaces {
   /** Takes a place. False if there is none; a promise only if other processes have to be asked. */
   take(key: string): boolean | Promise<boolean>
   /** Gives a place back. */
@@ -28,7 +28,7 @@ export interface Places {
 /** More keys than agents with so many requests at once. Past it a bound may be exceeded once. */
 const MAX_CROWDED = 10_000
 
-export function makePlaces(kind: string, most: number, siblings: Siblings): Places {
+export function makeSharedPlaces(kind: string, most: number, siblings: Siblings): SharedPlaces {
   const taken = new Map<string, number>()
   const share = Math.floor(most / siblings.count)
   /** The keys that another process asked about. */

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makePlaces, NO_SIBLINGS, type Places } from '../../src/kernel/places.ts'
+import { makeSharedPlaces, NO_SIBLINGS, type SharedPlaces } from '../../src/kernel/shared-places.ts'
 
 /** Processes that ask each other; `count` of them, each with its own places. */
-function processes(count: number, most: number): Places[] {
+function processes(count: number, most: number): SharedPlaces[] {
   const answers: ((key: string) => number)[] = []
   return Array.from({ length: count }, (_, own) =>
-    makePlaces('polls', most, {
+    makeSharedPlaces('polls', most, {
       count,
       answer: (_kind, taken) => void (answers[own] = taken),
       ask: async (_kind, key) => answers.reduce((sum, taken, other) => (other === own ? sum : sum + taken(key)), 0),
@@ -17,7 +17,7 @@ function processes(count: number, most: number): Places[] {
 }
 
 test('[SAFE-14] one process gives out all places, and never asks', () => {
-  const places = makePlaces('polls', 3, NO_SIBLINGS)
+  const places = makeSharedPlaces('polls', 3, NO_SIBLINGS)
   assert.deepEqual(
     [1, 2, 3, 4].map(() => places.take('a')),
     [true, true, true, false],
