@@ -14,7 +14,7 @@ import { inTooManyPieces, watchPieces } from './body-pieces.ts'
 import { connectionOf, endAfterResponses, type Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { makeFairStart } from './fair-start.ts'
-import { makeReadingTurns, type ReadingTurns } from './reading-turns.ts'
+import { makeSocketTurns, type SocketTurns } from './socket-turns.ts'
 import { METHODS } from './route-table.ts'
 import { tick, TICK_MS } from './slow-peers.ts'
 
@@ -59,7 +59,7 @@ const brokenRequest = (): Failure =>
  */
 function makeTake(
   tools: ConnectionsTools,
-  readingTurns: ReadingTurns,
+  socketTurns: SocketTurns,
   busy: Set<Connection>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { makeExchange, arrived, refuse } = tools
@@ -94,7 +94,7 @@ function makeTake(
   }
 
   function take(request: IncomingMessage, response: ServerResponse): void {
-    readingTurns.read(request.socket)
+    socketTurns.read(request.socket)
     const connection = connectionOf(request.socket)
     // A flood gets no responses: they would be the work that it is after. It is cut off as Node keeps every request.
     if (connection.isEnding) {
@@ -110,7 +110,7 @@ function makeTake(
     busy.add(connection)
     response.on('error', () => {}) // the client is gone, which `close` reports too
     response.on('close', () => leave(connection, exchange))
-    if (exchange.isChunked) watchBody(exchange, readingTurns, refuse)
+    if (exchange.isChunked) watchBody(exchange, socketTurns, refuse)
     if (!arrived(exchange)) {
       connection.isEnding = true
       exchange.closesConnection = true
@@ -126,7 +126,7 @@ function makeTake(
 
 export function makeConnections(tools: ConnectionsTools): Connections {
   const { clock, refuse } = tools
-  const readingTurns = makeReadingTurns()
+  const socketTurns = makeSocketTurns()
   const sockets = new Set<Socket>()
   const busy = new Set<Connection>()
   const closing = new AbortController()
@@ -151,7 +151,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
     }
   }
 
-  const server = openServer(makeTake(tools, readingTurns, busy), broken, sockets, readingTurns)
+  const server = openServer(makeTake(tools, socketTurns, busy), broken, sockets, socketTurns)
 
   return {
     async listen(host, port) {
@@ -182,7 +182,7 @@ function cutOff(exchange: Exchange, failure: Failure, refuse: Refuse): void {
   else if (!exchange.request.complete) refuse(failure, exchange)
 }
 
-function watchBody(exchange: Exchange, readingTurns: ReadingTurns, refuse: Refuse): void {
+function watchBody(exchange: Exchange, socketTurns: SocketTurns, refuse: Refuse): void {
   const { request } = exchange
   const { socket } = request
   const tooMany = (): void => {
@@ -190,7 +190,7 @@ function watchBody(exchange: Exchange, readingTurns: ReadingTurns, refuse: Refus
     if (exchange.hasResponse && !exchange.discarding) socket.destroy()
     else cutOff(exchange, inTooManyPieces(), refuse)
   }
-  watchPieces(request, () => readingTurns.readPiece(socket), tooMany)
+  watchPieces(request, () => socketTurns.readPiece(socket), tooMany)
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {
@@ -209,7 +209,7 @@ function openServer(
   take: (request: IncomingMessage, response: ServerResponse) => void,
   broken: (error: Error, socket: Socket) => void,
   sockets: Set<Socket>,
-  readingTurns: ReadingTurns,
+  socketTurns: SocketTurns,
 ): Server {
   // Node would answer a request without Host by itself and without our envelope.
   const server = http.createServer(
@@ -229,13 +229,13 @@ function openServer(
   server.on('clientError', broken)
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {}) // Node no longer handles them
-    readingTurns.detached(socket)
+    socketTurns.detached(socket)
     endAfterResponses(connectionOf(socket), methodNotAllowed('CONNECT', [...METHODS]))
   })
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    if (!readingTurns.opened(socket)) socket.destroy()
-    socket.once('end', () => readingTurns.read(socket))
+    if (!socketTurns.opened(socket)) socket.destroy()
+    socket.once('end', () => socketTurns.read(socket))
     // Runs before Node's own listener, which creates an error for every request without a response: 20 µs each for a
     // stack that nobody reads. A connection with a thousand such requests blocked the event loop for that long.
     let stackLimit = Error.stackTraceLimit
@@ -246,7 +246,7 @@ function openServer(
     socket.once('close', () => {
       Error.stackTraceLimit = stackLimit
       sockets.delete(socket)
-      readingTurns.closed(socket)
+      socketTurns.closed(socket)
       for (const { response } of [...connectionOf(socket).inHand]) {
         response.destroyed = true
         response.emit('close')

@@ -1,5 +1,5 @@
 // The resting sockets of an address: which of them are read in the next turn of the event loop, and when.
-// reading-turns.ts decides which addresses rest.
+// socket-turns.ts decides which addresses rest.
 import type { Socket } from 'node:net'
 import { isHeldByNode, type Slices } from './read-in-slices.ts'
 

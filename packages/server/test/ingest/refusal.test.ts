@@ -1,7 +1,7 @@
 // What a refused webhook request costs, counted in bytes hashed and secrets opened, not in time.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { hmacSha256, makeTurns } from '../../src/ingest/webhooks/hmac.ts'
+import { hmacSha256, makeHmacTurns } from '../../src/ingest/webhooks/hmac.ts'
 import { makeReceive, type Receive } from '../../src/ingest/webhooks/receive.ts'
 import type { Secrets } from '../../src/kernel/secrets.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -170,7 +170,7 @@ onBothEngines((engine) => {
 })
 
 test('[ING-2] long bodies take turns by address, and one address cannot fill the queue', async () => {
-  const takeTurn = makeTurns()
+  const takeTurn = makeHmacTurns()
   const order: string[] = []
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
   const work = (name: string) => async () => void order.push(name)

@@ -14,7 +14,7 @@ import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import type { Store } from '../../store/db.ts'
 import { compileMapping, type FullMapping, type Mapper } from '../mapping.ts'
 import type { WebhookLimits } from './limits.ts'
-import { hmacSha256, makeTurns, SHORT_BYTES, type Hmac } from './hmac.ts'
+import { hmacSha256, makeHmacTurns, SHORT_BYTES, type Hmac } from './hmac.ts'
 import { PRESETS } from './presets.ts'
 import { readBody } from './read-body.ts'
 import { readClaim } from './signature.ts'
@@ -48,7 +48,7 @@ const MAX_MAPPERS = 1_000
 
 export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacSha256 }: ReceiveTools): Receive {
   const verify = makeVerify(secrets, hmac)
-  const takeTurn = makeTurns()
+  const takeTurn = makeHmacTurns()
   const mappers = new Map<string, Mapper>()
 
   function rowsFor({ slug, webhookId }: Arrived): Promise<WebhookRow[]> {

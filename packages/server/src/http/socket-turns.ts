@@ -40,7 +40,7 @@ const OF_AN_ADDRESS = 24_576
 /** From this many pieces of a body on, a slice counts as having brought something. */
 const FEW_PIECES = 16
 
-export interface ReadingTurns {
+export interface SocketTurns {
   /** Returns false if the address has too many connections and this one must be closed. */
   opened(socket: Socket): boolean
   closed(socket: Socket): void
@@ -59,7 +59,7 @@ function heardInTurn(sender: Sender, turn: number): number {
   return ++sender.heard
 }
 
-export function makeReadingTurns(now: () => number = () => performance.now()): ReadingTurns {
+export function makeSocketTurns(now: () => number = () => performance.now()): SocketTurns {
   const senders = new Map<string, Sender>()
   const reads = countReads(now)
   const loud = makeLoudNetworks(now)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
-import { makeReadingTurns } from '../../src/http/reading-turns.ts'
+import { makeSocketTurns } from '../../src/http/socket-turns.ts'
 
 /** A server that records which sockets were read in each turn, and which addresses had sockets that rested. */
 async function server(now?: () => number, take: (request: IncomingMessage) => unknown = () => {}) {
@@ -15,7 +15,7 @@ async function server(now?: () => number, take: (request: IncomingMessage) => un
   /** Every socket that was read, once for each request. */
   const read: Socket[] = []
   const resting = new Set<string>()
-  const reading = makeReadingTurns(now)
+  const reading = makeSocketTurns(now)
   let current: Set<Socket> | null = null
   let requests = 0
   let done: () => void = () => {}
@@ -233,7 +233,7 @@ test('[SAFE-50] a client that does not pipeline is read by Node alone, also besi
 })
 
 test('[SAFE-36] an address may have 24,576 connections, and gets room as they close', () => {
-  const reading = makeReadingTurns()
+  const reading = makeSocketTurns()
   const socket = (remoteAddress: string): Socket => ({ remoteAddress }) as Socket
   const open = Array.from({ length: 24_576 }, () => socket('192.0.2.1'))
   assert.ok(open.every((one) => reading.opened(one)))
@@ -246,7 +246,7 @@ test('[SAFE-36] an address may have 24,576 connections, and gets room as they cl
 })
 
 test('[SAFE-40] while a socket sends a body in tiny pieces, the others of its address rest', () => {
-  const reading = makeReadingTurns()
+  const reading = makeSocketTurns()
   const paused: unknown[] = []
   const socket = (remoteAddress: string): Socket => {
     const one = {
