@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
-const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'packages/*/*.md'], { cwd: ROOT })
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/**/*.md', 'packages/*/*.md'], { cwd: ROOT })
 
 /** The table row whose first cell is this code. */
 const rowOf = (page: string, code: string): string | undefined =>
