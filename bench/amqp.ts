@@ -9,7 +9,7 @@ import { startService } from './support/servers.ts'
 
 const COUNT = Number(process.env['BENCH_MESSAGES'] ?? 30_000)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
-const CREDIT = Number(process.env['BENCH_CREDIT'] ?? 200)
+const CREDIT = 200
 const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const PADDING = 'x'.repeat(150)
 

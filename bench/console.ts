@@ -13,7 +13,7 @@ import { ADMIN_KEY, startService, type Service } from './support/servers.ts'
 import { watchPage, type Frames, type PageWatch } from './support/watch-page.ts'
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60)
-const ROWS = Number(process.env['BENCH_ROWS'] ?? 100_000)
+const ROWS = 100_000
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 500)
 /** The parts to run: some of load, scroll, live. */
 const PARTS = (process.env['BENCH_PARTS'] ?? 'load,scroll,live').split(',')

@@ -13,7 +13,7 @@ import { startService } from './support/servers.ts'
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5)
 const MEMORIES = Number(process.env['BENCH_MEMORIES'] ?? 300)
 const MANY = 100
-const LATER_MS = Number(process.env['BENCH_LATER_MS'] ?? 1_500)
+const LATER_MS = 2_000
 const TICK_MS = 10
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write', 'memory:read', 'memory:write']

@@ -12,7 +12,7 @@ import { startService, type Service } from './support/servers.ts'
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8)
 const RECIPIENTS = Number(process.env['BENCH_RECIPIENTS'] ?? 300)
-const TIMES = Number(process.env['BENCH_TIMES'] ?? 5)
+const TIMES = 5
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const NEIGHBOUR_PER_SECOND = 20

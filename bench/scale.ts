@@ -8,7 +8,7 @@ import { startService, type Service } from './support/servers.ts'
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 4)
 const INTERESTS = Number(process.env['BENCH_INTERESTS'] ?? 100_000)
-const PENDING = Number(process.env['BENCH_PENDING'] ?? 1_000_000)
+const PENDING = 1_000_000
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write']
 const MAILBOXES = 20
