@@ -2,8 +2,6 @@
 import { tooLarge } from '../kernel/failure.ts'
 import type { Exchange } from './exchange.ts'
 
-export { jsonDepth, MAX_DEPTH, mediaType, parseJson, type ParsedJson } from '../kernel/json.ts'
-
 /** A longer body of known length is copied into a buffer that is allocated at the beginning. */
 const PREALLOCATE_FROM = 262_144
 

@@ -16,7 +16,7 @@ export const STORED_DEPTH = 200
  * Returns how deep a JSON text nests, without parsing it, by the brackets outside of strings. Correct for valid JSON;
  * the parser rejects the rest. Stops counting at `enough`.
  */
-export function jsonDepth(bytes: Buffer, enough: number): number {
+function jsonDepth(bytes: Buffer, enough: number): number {
   let depth = 0
   let deepest = 0
   for (let i = 0; i < bytes.length; i++) {

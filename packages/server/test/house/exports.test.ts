@@ -1,4 +1,5 @@
-// Every export is used by another file: a function or constant that only its own file uses should not be exported.
+// Every export is used by another file: a function or constant that only its own file uses should not be exported, nor
+// a name of another file that everybody imports from there.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,6 +12,8 @@ const EVERYWHERE = ['packages/*/{src,test,bin}/**/*.{ts,tsx,js}', '{bench,faults
 
 const find = (patterns: readonly string[]): string[] =>
   globSync(patterns, { cwd: ROOT, exclude: (name) => name.split(path.sep).includes('node_modules') })
+/** The name in a part of an import or export, such as `type A as B`. */
+const nameOf = (part: string): string => /^(?:type )?(\w+)/.exec(part.trim())?.[1] ?? ''
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 
 test('every exported function and constant is used by another file', () => {
@@ -24,4 +27,26 @@ test('every exported function and constant is used by another file', () => {
       .map(([, name]) => `${file}: ${name}`),
   )
   assert.deepEqual(unused, [])
+})
+
+test('every name that a file passes on is imported from it', () => {
+  const imported = new Set(
+    find(EVERYWHERE).flatMap((file) =>
+      [...read(file).matchAll(/^import (?:type )?\{([^}]*)\} from '(\.[^']*)'/gm)].flatMap(([, names, from]) =>
+        names!.split(',').map((name) => `${path.join(path.dirname(file), from!)}: ${nameOf(name)}`),
+      ),
+    ),
+  )
+  const passedOn = find(OURS)
+    // The index of a package passes on what its users import.
+    .filter((file) => path.basename(file) !== 'index.ts')
+    .flatMap((file) =>
+      [...read(file).matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].flatMap(([, names]) =>
+        names!.split(',').map((name) => `${file}: ${nameOf(name)}`),
+      ),
+    )
+  assert.deepEqual(
+    passedOn.filter((one) => !imported.has(one)),
+    [],
+  )
 })
