@@ -230,7 +230,8 @@ function loopsOf(options: readonly Node[][], lead: string, rest: readonly Node[]
   )
 }
 
-const LENGTH = 150
+/** Four times as many are tried: every character takes ten frames of the stack, which ends at a megabyte. */
+const LENGTH = 90
 /** Texts that may follow the repeated run, so that the whole does not match. */
 const ENDS = ['', '\u0001', 'a a', '" "']
 /** Twice the text is a little more than twice the work; with quadratic growth it is four times the work. */
