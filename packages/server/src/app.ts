@@ -201,7 +201,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       insertInterest: makeInsertInterest(store, quotas),
       quotas,
     }),
-    ...channelOperations({ ...tools, store }),
+    ...channelOperations(tools),
     ...memoryOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, steps: memory.steps, store }),
     ...memoryKeepingOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, store }),
     ...memoryTransferOperations({

@@ -8,13 +8,12 @@ import { getChannel } from '../channels/get.ts'
 import { listChannels } from '../channels/list.ts'
 import { addMember, memberPages, removeMember } from '../channels/members.ts'
 import { shownFeed, shownMember } from '../channels/sql.ts'
-import type { Store } from '../store/db.ts'
 import { longList } from './long-list.ts'
 import { created, noContent, ok } from './response.ts'
-import { own, read, write, type Binding } from './binding.ts'
+import { prepared, read, write, type Binding } from './binding.ts'
 
-export const channelOperations = ({ store, makeId, now }: ChannelTools & { store: Store }): Binding[] => {
-  const tools = { makeId, now }
+export const channelOperations = (tools: ChannelTools): Binding[] => {
+  const { now } = tools
   return [
     read(operations.listChannels, async ({ principal, query }, db) => ok(await listChannels(db, principal, query))),
 
@@ -51,16 +50,9 @@ export const channelOperations = ({ store, makeId, now }: ChannelTools & { store
       longList('feeds', feedPages(db, principal, params.id), shownFeed, options.brief),
     ),
 
-    own(operations.createFeed, async ({ principal, params, body }, record) => {
+    prepared(operations.createFeed, async ({ principal, params, body }) => {
       checkFeed(body)
-      return store.tx(
-        async (tx) => {
-          const response = created(await createFeed(tx, tools, principal, params.id, body))
-          await record?.(tx, response)
-          return response
-        },
-        { caller: principal },
-      )
+      return async (tx) => created(await createFeed(tx, tools, principal, params.id, body))
     }),
 
     write(operations.deleteFeed, async ({ principal, params }, tx) => {

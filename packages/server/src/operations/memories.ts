@@ -19,7 +19,7 @@ import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
 import { withTexts } from './recorded-response.ts'
 import { noContent, type OperationResponse } from './response.ts'
-import { own, read, write, type Binding } from './binding.ts'
+import { prepared, read, write, type Binding } from './binding.ts'
 
 /** Metadata of more characters than this is sent in pieces, and is empty in a brief response. */
 const LONG_METADATA = 65_536
@@ -76,19 +76,12 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       ...(await listMemories(db, index.findText, principal, query, now(), options.brief)),
     })),
 
-    // Runs its own transaction: similar memories are searched for before it, if that takes only a moment.
-    own(operations.createMemory, async ({ principal, body, options }, record) => {
+    // Similar memories are searched for before the transaction, if that takes only a moment.
+    prepared(operations.createMemory, async ({ principal, body, options }) => {
       const known = await similar.compareNew(principal, `${body.title}\n${body.content}`)
       await index.analyseAhead(body.title, body.content)
-      return store.tx(
-        async (tx) => {
-          const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
-          const response = shown(store, 201, await remember(tx, tools, principal, body, known?.vectors), options, more)
-          if (record) await record(tx, response)
-          return response
-        },
-        { caller: principal },
-      )
+      const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
+      return async (tx) => shown(store, 201, await remember(tx, tools, principal, body, known?.vectors), options, more)
     }),
 
     // A write: fetching moves accessed_at.
@@ -96,29 +89,17 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       shown(store, 200, await getMemory(tx, principal, params.id, now()), options),
     ),
 
-    own(operations.updateMemory, async ({ principal, params, body, options }, record) => {
+    prepared(operations.updateMemory, async ({ principal, params, body, options }) => {
       await index.analyseAhead(body.title, body.content)
-      return store.tx(
-        async (tx) => {
-          const response = shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)
-          if (record) await record(tx, response)
-          return response
-        },
-        { caller: principal },
-      )
+      return async (tx) => shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)
     }),
 
-    own(operations.deleteMemory, async ({ principal, params, query }, record) => {
+    prepared(operations.deleteMemory, async ({ principal, params, query }) => {
       if (query.erase === true) await eraseRelationships(store, principal, params.id)
-      return store.tx(
-        async (tx) => {
-          await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
-          const response = noContent()
-          if (record) await record(tx, response)
-          return response
-        },
-        { caller: principal },
-      )
+      return async (tx) => {
+        await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
+        return noContent()
+      }
     }),
 
     write(operations.promoteMemory, async ({ principal, params, body, options }, tx) =>

@@ -9,7 +9,7 @@ import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import { likeMemory } from '../memory/like.ts'
 import type { Similar } from '../memory/similar.ts'
 import type { Store } from '../store/db.ts'
-import { own, read, write, type Binding } from './binding.ts'
+import { prepared, read, write, type Binding } from './binding.ts'
 import { shown } from './memories.ts'
 
 export interface MemoryKeepingTools extends MemoryTools {
@@ -21,17 +21,12 @@ export interface MemoryKeepingTools extends MemoryTools {
 export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] => {
   const { now, store, index, similar } = tools
   return [
-    own(operations.putMemory, async ({ principal, params, body, options }, record) => {
+    prepared(operations.putMemory, async ({ principal, params, body, options }) => {
       await index.analyseAhead(body.title, body.content)
-      return store.tx(
-        async (tx) => {
-          const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
-          const response = shown(store, outcome === 'made' ? 201 : 200, memory, options)
-          if (record) await record(tx, response)
-          return response
-        },
-        { caller: principal },
-      )
+      return async (tx) => {
+        const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
+        return shown(store, outcome === 'made' ? 201 : 200, memory, options)
+      }
     }),
 
     read(operations.getMemoryHistory, async ({ principal, params }) => ({
@@ -39,17 +34,10 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
       ...(await historyOf(store, principal, params.id, now())),
     })),
 
-    own(operations.restoreMemory, async ({ principal, params, body, options }, record) => {
+    prepared(operations.restoreMemory, async ({ principal, params, body, options }) => {
       await analyseVersion(store, tools, principal, params.id, body.version)
-      return store.tx(
-        async (tx) => {
-          const restored = await restoreMemory(tx, tools, principal, params.id, body.version)
-          const response = shown(store, 200, restored, options)
-          if (record) await record(tx, response)
-          return response
-        },
-        { caller: principal },
-      )
+      return async (tx) =>
+        shown(store, 200, await restoreMemory(tx, tools, principal, params.id, body.version), options)
     }),
 
     read(operations.findSimilarMemories, async ({ principal, params, query, options }) => ({

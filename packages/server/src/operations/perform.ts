@@ -172,15 +172,15 @@ function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: 
     }
     const audited = operation.audit && auditedCall(operation, call)
     if (binding.kind === 'own') return binding.handle(call, audited ? withAudit(audit, audited, record) : record)
-    const { handle: work } = binding
-    const inTx = async (tx: Db): Promise<OperationResponse> => {
+    const inTx = async (tx: Db, prepared?: (tx: Db) => Promise<OperationResponse>): Promise<OperationResponse> => {
       const tenantId = audited ? await audit.tenantOf(tx, audited) : null
-      const response = await work(call, tx)
+      const response = await (binding.kind === 'write' ? binding.handle(call, tx) : prepared!(tx))
       if (audited && !response.unchanged) await audit.write(tx, audited, tenantId, response.resourceId)
       if (record) await record(tx, response)
       return response
     }
-    return store.tx(inTx, { caller: call.principal })
+    if (binding.kind === 'write') return store.tx(inTx, { caller: call.principal })
+    return binding.handle(call).then((work) => store.tx((tx) => inTx(tx, work), { caller: call.principal }))
   }
 }
 
