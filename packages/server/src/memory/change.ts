@@ -5,9 +5,9 @@ import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
-import { saveMemory, type MemoryRow } from './sql.ts'
-import { countChange } from './stored-bytes.ts'
-import { keepVersion, timeOfChange } from './versions.ts'
+import type { MemoryRow } from './sql.ts'
+import { timeOfChange } from './versions.ts'
+import { writeChange } from './write-change.ts'
 
 type Changes = Static<typeof MemoryUpdate>
 
@@ -38,9 +38,5 @@ export async function changeMemory(
   const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
   if (fields.length === 0) return row
   const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: timeOfChange(row, now) }
-  await countChange(tx, tools.quotas, row, changed, now)
-  await saveMemory(tx, changed)
-  await keepVersion(tx, principal.id, row, changed)
-  await tools.index.put(tx, changed, row)
-  return changed
+  return writeChange(tx, tools, principal.id, row, changed, now)
 }

@@ -7,9 +7,9 @@ import { withDerived } from './derived-from.ts'
 import { holdHead, requireHead, requireMemory } from './get.ts'
 import { moveEdges } from './move-edges.ts'
 import type { MemoryTools } from './remember.ts'
-import { markDeleted, saveMemory, type MemoryHead, type MemoryRow } from './sql.ts'
-import { countChange } from './stored-bytes.ts'
-import { keepVersion, timeOfChange } from './versions.ts'
+import { markDeleted, type MemoryHead, type MemoryRow } from './sql.ts'
+import { timeOfChange } from './versions.ts'
+import { writeChange } from './write-change.ts'
 
 export async function mergeMemories(
   tx: Db,
@@ -38,14 +38,11 @@ export async function mergeMemories(
   if (others.length === 0) return row
   const metadata = withDerived(row.metadata, merged)
   const kept: MemoryRow = { ...row, metadata, updated_at: timeOfChange(row, now) }
-  await countChange(tx, tools.quotas, row, kept, now)
+  await writeChange(tx, tools, principal.id, row, kept, now)
   await moveEdges(tx, row.tenant_id, row.id, merged)
   for (const other of others.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
     await markDeleted(tx, other, now)
     await tools.index.remove(tx, other.tenant_id, other.id)
   }
-  await saveMemory(tx, kept)
-  await keepVersion(tx, principal.id, row, kept)
-  await tools.index.put(tx, kept, row)
   return kept
 }

@@ -6,8 +6,9 @@ import { invalid, ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
-import { saveMemory, type MemoryRow } from './sql.ts'
-import { keepVersion, timeOfChange } from './versions.ts'
+import type { MemoryRow } from './sql.ts'
+import { timeOfChange } from './versions.ts'
+import { writeChange } from './write-change.ts'
 
 type Promotion = Static<typeof MemoryPromote>
 
@@ -57,7 +58,7 @@ export function requireWider({ id, scope, team_id }: MemoryRow, to: Audience): v
 
 export async function promoteMemory(
   tx: Db,
-  tools: Pick<MemoryTools, 'now' | 'index'>,
+  tools: Pick<MemoryTools, 'now' | 'index' | 'quotas'>,
   principal: Principal,
   id: string,
   wanted: Promotion,
@@ -68,8 +69,5 @@ export async function promoteMemory(
   requireWider(row, to)
   if (compareAudience(row, to) === 'same') return row
   const promoted = { ...row, ...to, updated_at: timeOfChange(row, now) }
-  await saveMemory(tx, promoted)
-  await keepVersion(tx, principal.id, row, promoted)
-  await tools.index.put(tx, promoted, row)
-  return promoted
+  return writeChange(tx, tools, principal.id, row, promoted, now)
 }

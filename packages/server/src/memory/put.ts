@@ -8,9 +8,9 @@ import type { Db } from '../store/db.ts'
 import { requireWider } from './promote.ts'
 import { keepNew, newMemory, type MemoryTools } from './remember.ts'
 import { isLive } from './see.ts'
-import { lockByExternalId, saveMemory, type MemoryRow } from './sql.ts'
-import { countChange } from './stored-bytes.ts'
-import { keepVersion, timeOfChange, VERSIONED } from './versions.ts'
+import { lockByExternalId, type MemoryRow } from './sql.ts'
+import { timeOfChange, VERSIONED } from './versions.ts'
+import { writeChange } from './write-change.ts'
 
 export interface PutMemory {
   memory: MemoryRow
@@ -50,9 +50,6 @@ export async function putMemory(
   const { id, created_at, accessed_at } = found
   const now = row.updated_at
   const memory: MemoryRow = { ...row, id, created_at, accessed_at, updated_at: timeOfChange(found, now) }
-  await countChange(tx, tools.quotas, found, memory, now)
-  await saveMemory(tx, memory)
-  await keepVersion(tx, principal.id, found, memory)
-  await tools.index.put(tx, memory, found)
+  await writeChange(tx, tools, principal.id, found, memory, now)
   return { memory, outcome: 'changed' }
 }

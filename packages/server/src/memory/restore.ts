@@ -7,9 +7,9 @@ import { holdMemory, requireHead } from './get.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import type { MemoryTools } from './remember.ts'
 import { mayAdminister } from './see.ts'
-import { saveMemory, type MemoryRow } from './sql.ts'
-import { countChange } from './stored-bytes.ts'
-import { keepVersion, readVersions, textsOfVersion, timeOfChange, VERSIONED } from './versions.ts'
+import type { MemoryRow } from './sql.ts'
+import { readVersions, textsOfVersion, timeOfChange, VERSIONED } from './versions.ts'
+import { writeChange } from './write-change.ts'
 
 /** Analyses the texts of a version before the transaction that restores it. */
 export async function analyseVersion(
@@ -41,9 +41,5 @@ export async function restoreMemory(
   const as = { ...fields, expires_at: hasPassed ? row.expires_at : expires_at }
   const restored: MemoryRow = { ...row, ...as, updated_at: timeOfChange(row, now) }
   if (VERSIONED.every((name) => restored[name] === row[name])) return row
-  await countChange(tx, tools.quotas, row, restored, now)
-  await saveMemory(tx, restored)
-  await keepVersion(tx, principal.id, row, restored)
-  await tools.index.put(tx, restored, row)
-  return restored
+  return writeChange(tx, tools, principal.id, row, restored, now)
 }

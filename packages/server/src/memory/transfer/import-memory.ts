@@ -15,9 +15,9 @@ import { expire } from '../expire.ts'
 import { compareAudience } from '../promote.ts'
 import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
 import { isLive, mayAdminister, maySee } from '../see.ts'
-import { lockByExternalId, saveMemory, type MemoryRow } from '../sql.ts'
-import { countChange } from '../stored-bytes.ts'
-import { keepVersion, timeOfChange, VERSIONED } from '../versions.ts'
+import { lockByExternalId, type MemoryRow } from '../sql.ts'
+import { timeOfChange, VERSIONED } from '../versions.ts'
+import { writeChange } from '../write-change.ts'
 import { importedAs, lockMemory, notedImports, noteImport } from './sql.ts'
 
 /**
@@ -86,12 +86,7 @@ async function change(
   if (wasLive && VERSIONED.every((name) => found[name] === memory[name])) return 'skipped'
   if (!wasLive) await takeExternalIdBack(tx, tools, found, now)
   if (!wasLive) await tools.quotas.makeRoom(tx, tenant_id, 'memories')
-  await countChange(tx, tools.quotas, found, memory, now)
-  await saveMemory(tx, memory)
-  await keepVersion(tx, principal.id, found, memory)
-  // A memory that has expired by the clock may still be in the index.
-  if (!wasLive) await tools.index.remove(tx, tenant_id, id)
-  await tools.index.put(tx, memory, ...(wasLive ? [found] : []))
+  await writeChange(tx, tools, principal.id, found, memory, now)
   return 'updated'
 }
 
