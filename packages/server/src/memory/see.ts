@@ -38,8 +38,8 @@ export function maySee(viewer: Viewer, memory: Visibility, now: number): boolean
 export const mayAdminister = (viewer: Viewer, memory: Pick<Visibility, 'agent_id'>): boolean =>
   viewer.kind === 'org_admin' || memory.agent_id === viewer.id
 
-const live = (m: string, now: number): Condition => ({
-  sql: `${m}.status = 'active' and (${m}.expires_at is null or ${m}.expires_at > ?)`,
+const live = (now: number): Condition => ({
+  sql: `m.status = 'active' and (m.expires_at is null or m.expires_at > ?)`,
   values: [now],
 })
 
@@ -49,16 +49,16 @@ export const allOf = (...conditions: Condition[]): Condition => ({
 })
 
 /** `maySee` as a condition on the table with the alias `m`, the tenant included. */
-export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
-  const tenant = { sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }
-  if (viewer.kind === 'org_admin') return allOf(tenant, live(m, now))
-  const shared = `${m}.agent_id = ? or ${m}.scope = 'institutional'`
+export function seenBy(viewer: Viewer, now: number): Condition {
+  const tenant = { sql: 'm.tenant_id = ?', values: [viewer.tenantId] }
+  if (viewer.kind === 'org_admin') return allOf(tenant, live(now))
+  const shared = `m.agent_id = ? or m.scope = 'institutional'`
   // A comparison with null would not match either, but would keep an index from being used.
   const ways: Condition =
     viewer.teamId === null
       ? { sql: `(${shared})`, values: [viewer.id] }
-      : { sql: `(${shared} or (${m}.scope = 'team' and ${m}.team_id = ?))`, values: [viewer.id, viewer.teamId] }
-  return allOf(tenant, live(m, now), ways)
+      : { sql: `(${shared} or (m.scope = 'team' and m.team_id = ?))`, values: [viewer.id, viewer.teamId] }
+  return allOf(tenant, live(now), ways)
 }
 
 /**
@@ -66,23 +66,23 @@ export function seenBy(viewer: Viewer, now: number, m = 'm'): Condition {
  * owner or org-admin. No memory meets two of them, and each has an index of its own. SQLite uses a partial index only
  * for a query that has its condition word by word.
  */
-export function disjointGone(viewer: Viewer, status: 'deleted' | 'expired', now: number, m = 'm'): Condition[] {
+export function disjointGone(viewer: Viewer, status: 'deleted' | 'expired', now: number): Condition[] {
   const whose: Condition =
     viewer.kind === 'org_admin'
-      ? { sql: `${m}.tenant_id = ?`, values: [viewer.tenantId] }
-      : { sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [viewer.tenantId, viewer.id] }
-  const noted = allOf(whose, { sql: `${m}.status = '${status}' and ${m}.status <> 'active'`, values: [] })
+      ? { sql: 'm.tenant_id = ?', values: [viewer.tenantId] }
+      : { sql: 'm.tenant_id = ? and m.agent_id = ?', values: [viewer.tenantId, viewer.id] }
+  const noted = allOf(whose, { sql: `m.status = '${status}' and m.status <> 'active'`, values: [] })
   if (status === 'deleted') return [noted]
   // Past its expiry, and no sweep has written it down yet.
-  const due = `${m}.status = 'active' and ${m}.expires_at is not null and ${m}.expires_at <= ?`
+  const due = `m.status = 'active' and m.expires_at is not null and m.expires_at <= ?`
   return [noted, allOf(whose, { sql: due, values: [now] })]
 }
 
 /** All that `disjointGone` selects as one condition, for a query that has the ids. */
-export function goneCondition(viewer: Viewer, status: 'deleted' | 'expired', now: number, m = 'm'): Condition {
-  const ways = disjointGone(viewer, status, now, m)
+export function goneCondition(viewer: Viewer, status: 'deleted' | 'expired', now: number): Condition {
+  const ways = disjointGone(viewer, status, now)
   return {
-    sql: `${m}.tenant_id = ? and (${ways.map(({ sql }) => `(${sql})`).join(' or ')})`,
+    sql: `m.tenant_id = ? and (${ways.map(({ sql }) => `(${sql})`).join(' or ')})`,
     values: [viewer.tenantId, ...ways.flatMap(({ values }) => values)],
   }
 }
@@ -91,20 +91,18 @@ export function goneCondition(viewer: Viewer, status: 'deleted' | 'expired', now
  * The memories of `seenBy` as conditions that do not overlap, each with an index of its own, so that hidden memories
  * cost nothing.
  */
-export function disjointSeenBy(viewer: Viewer, now: number, scope: MemoryScope | undefined, m = 'm'): Condition[] {
+export function disjointSeenBy(viewer: Viewer, now: number, scope: MemoryScope | undefined): Condition[] {
   const { kind, tenantId, id, teamId } = viewer
-  const chosen = scope === undefined ? [] : [{ sql: `${m}.scope = ?`, values: [scope] }]
-  if (kind === 'org_admin') return [allOf({ sql: `${m}.tenant_id = ?`, values: [tenantId] }, live(m, now), ...chosen)]
-  const ways = [
-    allOf({ sql: `${m}.tenant_id = ? and ${m}.agent_id = ?`, values: [tenantId, id] }, live(m, now), ...chosen),
-  ]
+  const chosen = scope === undefined ? [] : [{ sql: 'm.scope = ?', values: [scope] }]
+  if (kind === 'org_admin') return [allOf({ sql: 'm.tenant_id = ?', values: [tenantId] }, live(now), ...chosen)]
+  const ways = [allOf({ sql: 'm.tenant_id = ? and m.agent_id = ?', values: [tenantId, id] }, live(now), ...chosen)]
   if (teamId !== null && (scope ?? 'team') === 'team') {
-    const sql = `${m}.tenant_id = ? and ${m}.scope = 'team' and ${m}.team_id = ? and ${m}.agent_id <> ?`
-    ways.push(allOf({ sql, values: [tenantId, teamId, id] }, live(m, now)))
+    const sql = `m.tenant_id = ? and m.scope = 'team' and m.team_id = ? and m.agent_id <> ?`
+    ways.push(allOf({ sql, values: [tenantId, teamId, id] }, live(now)))
   }
   if ((scope ?? 'institutional') === 'institutional') {
-    const sql = `${m}.tenant_id = ? and ${m}.scope = 'institutional' and ${m}.agent_id <> ?`
-    ways.push(allOf({ sql, values: [tenantId, id] }, live(m, now)))
+    const sql = `m.tenant_id = ? and m.scope = 'institutional' and m.agent_id <> ?`
+    ways.push(allOf({ sql, values: [tenantId, id] }, live(now)))
   }
   return ways
 }
