@@ -14,17 +14,12 @@ import type { Call } from './call.ts'
 import type { RecordResponse } from './idempotency.ts'
 import type { OperationResponse } from './response.ts'
 
-export interface RecordOwn extends RecordResponse {
-  /** Called in a transaction whose effect stays even if the rest of the work fails. */
-  begun?(tx: Db): Promise<void>
-}
-
 interface Handlers<O> {
   read(call: Call<O>, db: Db): Promise<OperationResponse>
   browse(call: Call<O>, db: Db): Promise<OperationResponse>
   write(call: Call<O>, tx: Db): Promise<OperationResponse>
   prepared(call: Call<O>): Promise<(tx: Db) => Promise<OperationResponse>>
-  own(call: Call<O>, record: RecordOwn | null): Promise<OperationResponse>
+  own(call: Call<O>, record: RecordResponse | null): Promise<OperationResponse>
 }
 type Kind = keyof Handlers<never>
 

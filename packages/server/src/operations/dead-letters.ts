@@ -12,8 +12,9 @@ import {
   type SettleRecord,
   type Settled,
 } from '../events/settle-dead-letters.ts'
-import { own, read, type Binding, type RecordOwn } from './binding.ts'
+import { own, read, type Binding } from './binding.ts'
 import { deadLetterScope } from './delivery.ts'
+import type { RecordResponse } from './idempotency.ts'
 import { ok, type OperationResponse } from './response.ts'
 
 export interface DeadLetterOperationTools extends SettleDeadLettersTools {
@@ -35,15 +36,15 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
     what: 'replay' | 'discard',
     principal: Principal,
     choice: DeadLetterChoice,
-    record: RecordOwn | null,
+    record: RecordResponse | null,
     respond: (settled: Settled) => OperationResponse,
   ): Promise<OperationResponse> {
     const scope = await scopeOf(principal)
     const recording: SettleRecord | null = record && {
-      earlier: (record.earlier as SettleProgress | undefined) ?? null,
+      earlier: record.earlier as SettleProgress | null,
       async continued(tx, progress, isChanged) {
-        if (isChanged) await record.begun?.(tx)
-        await record.reserve?.(tx, progress)
+        if (isChanged) await record.begun(tx)
+        await record.reserve(tx, progress)
       },
       ended: (tx, settled) => record(tx, { ...respond(settled), unchanged: settled.done === 0 }),
     }

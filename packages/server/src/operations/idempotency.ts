@@ -62,11 +62,13 @@ export interface RecordResponse {
    * for its response. Without the mark, the other request would find the work half done. Work that can go on after a
    * failure or a crash calls this in every transaction but the last, with what it needs for that as `progress`.
    */
-  reserve?(tx: Db, progress?: object): Promise<void>
+  reserve(tx: Db, progress?: object): Promise<void>
+  /** Called in a transaction whose effect stays even if the rest of the work fails: the audit log has to show it. */
+  begun(tx: Db): Promise<void>
   /** The progress of an equal request that did not come to its end. */
-  earlier?: object
+  earlier: object | null
   /** Takes the mark back in the transaction that undoes the work. False if there is none, or a response instead. */
-  withdraw?(tx: Db): Promise<boolean>
+  withdraw(tx: Db): Promise<boolean>
 }
 
 /** A longer response to a call that changed nothing is not recorded; a retry computes it again. */
@@ -150,8 +152,8 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
     function renew(): void {
       store.tx((tx) => dateMark(tx, request, marker, now())).catch(() => {})
     }
-    const record: RecordResponse = async (tx, response) => write(tx, rowOf(request, response))
-    record.reserve = async (tx, progress) => {
+    const record = async (tx: Db, response: OperationResponse): Promise<void> => write(tx, rowOf(request, response))
+    record.reserve = async (tx: Db, progress?: object): Promise<void> => {
       // Also if nobody knows whether this transaction was written.
       giveUp = (db) => (progress ? dateMark(db, request, marker, now() - GONE_MS) : deleteMark(db, request, marker))
       await write(tx, { ...rowOf(request, refused(stillUnderWay())), body: markBody(marker, progress) })
@@ -160,8 +162,9 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
         renewing ??= setInterval(renew, RENEW_MS).unref()
       })
     }
-    record.withdraw = async (tx) => (await deleteMark(tx, request, marker)) > 0
-    if (earlier?.progress) record.earlier = earlier.progress
+    record.begun = async (): Promise<void> => {}
+    record.earlier = earlier?.progress ?? null
+    record.withdraw = async (tx: Db): Promise<boolean> => (await deleteMark(tx, request, marker)) > 0
     try {
       const response = await work(record)
       if (!isRecorded && isKept(response.status) && !response.pieces) {

@@ -22,10 +22,10 @@ export function interestOperations(tools: CreateTools): Binding[] {
       await checkInterest(tools.store, principal, params.id, body)
       const create = () =>
         createInterest(tools, principal, body, {
-          earlier: (record?.earlier as BegunInterest | undefined) ?? null,
-          begun: async (tx, begun) => record?.reserve?.(tx, begun),
+          earlier: (record?.earlier ?? null) as BegunInterest | null,
+          begun: async (tx, begun) => record?.reserve(tx, begun),
           ended: async (tx, made) => record?.(tx, created(made)),
-          withdrawn: async (tx) => (await record?.withdraw?.(tx)) ?? true,
+          withdrawn: async (tx) => (await record?.withdraw(tx)) ?? true,
         })
       return created(await (body.backfill ? backfills.take(principal.tenantId, principal.id, create) : create()))
     }),

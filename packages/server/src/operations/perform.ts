@@ -10,7 +10,7 @@ import type { Principal } from '../auth/principal.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeAdmit, makeSubjectsOf, type Admit, type AdmitTools } from './admit.ts'
-import type { Binding, RecordOwn } from './binding.ts'
+import type { Binding } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
 import { makeReadTurns, type ReadTurn } from './read-turns.ts'
@@ -134,11 +134,14 @@ const auditedCall = (operation: Operation, { principal, params, body, options }:
   requestId: options.requestId,
 })
 
+/** Stands for the record of a call without an idempotency key. */
+const NO_RECORD = { reserve: async () => {}, withdraw: async () => true, earlier: null }
+
 /**
  * For an operation that runs its own transactions: the audit entry is written once, in the first transaction that had
  * an effect, or with the record of the response.
  */
-function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | null): RecordOwn {
+function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | null): RecordResponse {
   let isWritten = false
   async function write(tx: Db, resourceId?: string): Promise<void> {
     if (isWritten) return
@@ -149,13 +152,7 @@ function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | 
     if (!response.unchanged) await write(tx, response.resourceId)
     if (record) await record(tx, response)
   }
-  const { reserve, withdraw, earlier } = record ?? {}
-  return Object.assign(recorded, {
-    begun: (tx: Db) => write(tx),
-    ...(reserve ? { reserve } : {}),
-    ...(withdraw ? { withdraw } : {}),
-    ...(earlier ? { earlier } : {}),
-  })
+  return Object.assign(recorded, record ?? NO_RECORD, { begun: (tx: Db) => write(tx) })
 }
 
 /** Calls the handler of the operation: on a reader, in a transaction, or with transactions of its own. */
