@@ -181,19 +181,22 @@ function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: 
   }
 }
 
+/** A call that was admitted and whose body has arrived. */
+interface Arrived {
+  principal: Principal
+  input: Input
+  payload: Payload
+  options: CallOptions
+}
+
 function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof makeAdmit>, readTurn: ReadTurn): Run {
   const { operation } = binding
   const { idempotency } = tools
   const readInput = makeReadInput(operation, tools.compileCheck)
   const invoke = makeInvoke(binding, tools, readTurn)
 
-  function handle(
-    principal: Principal,
-    input: Input,
-    payload: Payload,
-    options: CallOptions,
-    record: RecordResponse | null,
-  ): Promise<OperationResponse> {
+  function handle(arrived: Arrived, record: RecordResponse | null): Promise<OperationResponse> {
+    const { principal, input, payload, options } = arrived
     const query = readInput.query(input) as never
     const body = readInput.body(payload, options)
     const call: Call<never> = { principal, params: (input.params ?? {}) as never, query, body: body as never, options }
@@ -204,14 +207,8 @@ function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof
     })
   }
 
-  // A refusal that would come out the same again is recorded like any other response.
-  async function once(
-    key: string,
-    principal: Principal,
-    input: Input,
-    payload: Payload,
-    options: CallOptions,
-  ): Promise<OperationResponse> {
+  async function once(key: string, arrived: Arrived): Promise<OperationResponse> {
+    const { principal, input, payload } = arrived
     const request = {
       tenantId: principal.tenantId,
       principalId: principal.id,
@@ -223,24 +220,18 @@ function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof
     }
     return idempotency.runOnce(request, async (record) => {
       try {
-        return await handle(principal, input, payload, options, record)
+        return await handle(arrived, record)
       } catch (error) {
+        // A refusal that would come out the same again is recorded like any other response.
         if (error instanceof Failure && error.status < 500) return refused(error)
         throw error
       }
     })
   }
 
-  async function carryOut(
-    principal: Principal,
-    input: Input,
-    payload: Payload,
-    options: CallOptions,
-  ): Promise<OperationResponse> {
-    const key = idempotencyKey(operation, options.idempotencyKey)
-    const response = await (key === undefined
-      ? handle(principal, input, payload, options, null)
-      : once(key, principal, input, payload, options))
+  async function carryOut(arrived: Arrived): Promise<OperationResponse> {
+    const key = idempotencyKey(operation, arrived.options.idempotencyKey)
+    const response = await (key === undefined ? handle(arrived, null) : once(key, arrived))
     if (response.failure) throw response.failure
     return response
   }
@@ -248,8 +239,8 @@ function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof
   function takeBody(principal: Principal, input: Input, options: CallOptions): Promise<OperationResponse> {
     const payload = input.payload ? input.payload() : valuePayload(input.body, binding.fromValue)
     return payload instanceof Promise
-      ? payload.then((arrived) => carryOut(principal, input, arrived, options))
-      : carryOut(principal, input, payload, options)
+      ? payload.then((received) => carryOut({ principal, input, payload: received, options }))
+      : carryOut({ principal, input, payload, options })
   }
 
   return (principal, input, options) => {
