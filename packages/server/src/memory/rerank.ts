@@ -5,14 +5,9 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db } from '../store/db.ts'
 import type { Recalled } from './index/memory-index.ts'
+import { addressOf, postJson, type ModelService } from './model-service.ts'
 import { factors } from './rank.ts'
 import { seenBy, type Viewer } from './see.ts'
-
-export interface RerankSettings {
-  url: string
-  model: string
-  apiKey: string | null
-}
 
 /** Returns the found memories in a better order, best first. */
 export type Rerank = (viewer: Viewer, query: string, found: readonly Recalled[]) => Promise<readonly Recalled[]>
@@ -28,14 +23,6 @@ const MAX_AT_ONCE = 16
 const MAX_TEXT = 2_000
 /** How far a result is lowered if another one contradicts it with full strength. Not measured. */
 const CONTRADICTED = 0.3
-
-/** Accepts a base URL with or without its version, or the whole address. */
-export function rerankAddress(url: string): string {
-  const address = new URL(url)
-  const path = address.pathname.replace(/\/+$/, '')
-  address.pathname = path.endsWith('/rerank') ? path : `${path === '' ? '/v1' : path}/rerank`
-  return address.href
-}
 
 /** Returns scores as chances. If any lies outside 0..1, the service responds with log odds, and all are converted. */
 export function chances(scores: readonly number[]): number[] {
@@ -91,25 +78,15 @@ async function readBeginnings(
   return new Map(rows.map(({ id, title, content }) => [id, `${title}\n${content}`.slice(0, MAX_TEXT).toWellFormed()]))
 }
 
-export function makeRerank({ url, model, apiKey }: RerankSettings, db: Db, clock: Clock, log: Logger): Rerank {
-  const address = rerankAddress(url)
+export function makeRerank({ url, model, apiKey }: ModelService, db: Db, clock: Clock, log: Logger): Rerank {
+  const address = addressOf(url, 'rerank')
   let pausedUntil = 0
   let underWay = 0
 
   async function ask(query: string, documents: readonly string[]): Promise<number[]> {
-    const response = await fetch(address, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify({ model, query, documents, top_n: documents.length }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-    if (!response.ok) {
-      await response.body?.cancel()
-      throw new Error(`the rerank service answered ${response.status}`)
-    }
+    const asked = { model, query, documents, top_n: documents.length }
+    const response = await postJson(address, apiKey, asked, AbortSignal.timeout(TIMEOUT_MS))
+    if (!response.ok) throw new Error(`the rerank service answered ${response.status}`)
     return scoresOf(await response.json(), documents.length)
   }
 

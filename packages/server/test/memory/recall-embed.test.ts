@@ -6,7 +6,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { BUILTIN_MODEL } from '../../src/memory/embed/builtin.ts'
-import { cut, embeddingsAddress } from '../../src/memory/embed/service.ts'
+import { cut } from '../../src/memory/embed/service.ts'
+import { addressOf } from '../../src/memory/model-service.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { sensorium } from '../support/process.ts'
@@ -50,10 +51,10 @@ async function farEnd(): Promise<FarEnd> {
 }
 
 test('[EMB-4] the URL of a service may be given with or without its version, or in full', () => {
-  assert.equal(embeddingsAddress('http://host:1'), 'http://host:1/v1/embeddings')
-  assert.equal(embeddingsAddress('http://host/v1/'), 'http://host/v1/embeddings')
-  assert.equal(embeddingsAddress('https://host/api/v2'), 'https://host/api/v2/embeddings')
-  assert.equal(embeddingsAddress('https://host/v1/embeddings'), 'https://host/v1/embeddings')
+  assert.equal(addressOf('http://host:1', 'embeddings'), 'http://host:1/v1/embeddings')
+  assert.equal(addressOf('http://host/v1/', 'embeddings'), 'http://host/v1/embeddings')
+  assert.equal(addressOf('https://host/api/v2', 'embeddings'), 'https://host/api/v2/embeddings')
+  assert.equal(addressOf('https://host/v1/embeddings', 'embeddings'), 'https://host/v1/embeddings')
 })
 
 test('[EMB-4] a long text is split into windows that overlap and miss nothing', () => {

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { chances, inNewOrder, rerankAddress } from '../../src/memory/rerank.ts'
+import { addressOf } from '../../src/memory/model-service.ts'
+import { chances, inNewOrder } from '../../src/memory/rerank.ts'
 import type { Recalled } from '../../src/memory/index/memory-index.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
@@ -60,9 +61,9 @@ async function reader(): Promise<Reader> {
 }
 
 test('[RCL-43] the URL may be given with or without its version, or in full', () => {
-  assert.equal(rerankAddress('http://host:1'), 'http://host:1/v1/rerank')
-  assert.equal(rerankAddress('https://host/v2/'), 'https://host/v2/rerank')
-  assert.equal(rerankAddress('https://host/v1/rerank'), 'https://host/v1/rerank')
+  assert.equal(addressOf('http://host:1', 'rerank'), 'http://host:1/v1/rerank')
+  assert.equal(addressOf('https://host/v2/', 'rerank'), 'https://host/v2/rerank')
+  assert.equal(addressOf('https://host/v1/rerank', 'rerank'), 'https://host/v1/rerank')
 })
 
 test('[RCL-43] scores stay in 0..1 and fall: log odds are mapped, unread results follow, unsure ones sink', () => {

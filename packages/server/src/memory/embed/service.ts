@@ -2,13 +2,8 @@
 // run retries texts that the service failed to embed; a search whose query it failed to embed goes by words alone.
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { addressOf, postJson, type ModelService } from '../model-service.ts'
 import type { Embedded, Embedder } from './embedding.ts'
-
-export interface ServiceSettings {
-  url: string
-  model: string
-  apiKey: string | null
-}
 
 /** The service's own tokens are unknown. In English this is about 500 of them, below the window of any model in use. */
 const WINDOW_CHARACTERS = 2_000
@@ -30,14 +25,6 @@ export class EmbeddingRefused extends Error {}
 
 /** The service responded, with an error or with something that is no vector. It may be about the text. */
 class ServiceFailed extends Error {}
-
-/** Accepts a base URL with or without its version, or the whole address. */
-export function embeddingsAddress(url: string): string {
-  const address = new URL(url)
-  const path = address.pathname.replace(/\/+$/, '')
-  address.pathname = path.endsWith('/embeddings') ? path : `${path === '' ? '/v1' : path}/embeddings`
-  return address.href
-}
 
 export function cut(text: string): string[] {
   const parts: string[] = []
@@ -81,23 +68,15 @@ function makePauses(clock: Clock) {
   }
 }
 
-export function serviceEmbedder({ url, model, apiKey }: ServiceSettings, clock: Clock): Embedder {
-  const address = embeddingsAddress(url)
+export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clock): Embedder {
+  const address = addressOf(url, 'embeddings')
   const closing = new AbortController()
   const pauses = makePauses(clock)
 
   async function post(input: readonly string[], timeoutMs: number): Promise<Embedded[]> {
-    const response = await fetch(address, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify({ model, input, encoding_format: 'float' }),
-      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
-    })
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
+    const response = await postJson(address, apiKey, { model, input, encoding_format: 'float' }, signal)
     if (!response.ok) {
-      await response.body?.cancel()
       const why = `the embedding service responded with ${response.status}`
       throw REFUSES_TEXT.has(response.status) ? new EmbeddingRefused(why) : new ServiceFailed(why)
     }
