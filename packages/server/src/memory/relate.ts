@@ -12,10 +12,10 @@ import {
   deleteRelationshipRow,
   findRelationship,
   findSameRelationship,
-  findSeenMemory,
   insertRelationship,
   type RelationshipRow,
-} from './sql.ts'
+} from './relationships-sql.ts'
+import { findSeenMemory } from './sql.ts'
 
 /**
  * Locks both ends, which the viewer must see, until the transaction ends: if one were erased or merged meanwhile, a

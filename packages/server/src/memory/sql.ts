@@ -1,5 +1,5 @@
-// The rows of memories and of their relationships. Every query names the tenant.
-import type { MemoryScope, MemoryStatus, MemoryType, RelationshipType } from '@sensorium/contract'
+// The rows of memories. Every query names the tenant.
+import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import { one, type Db, type Dialect } from '../store/db.ts'
 import { seenBy, type Condition, type Viewer } from './see.ts'
 
@@ -33,18 +33,6 @@ export interface MemoryRow {
 /** A memory as it is written: long metadata may be the bytes that were received. */
 export type WrittenMemory = Omit<MemoryRow, 'metadata'> & { metadata: string | Buffer }
 
-export interface RelationshipRow {
-  tenant_id: string
-  id: string
-  source_memory_id: string
-  target_memory_id: string
-  relationship_type: RelationshipType
-  strength: number
-  metadata: string | null
-  created_by: string
-  created_at: number
-}
-
 /** The columns of a memory. Its versions hold all of them except those that versions.ts excludes. */
 export const MEMORY_COLUMNS = [
   'tenant_id',
@@ -71,18 +59,6 @@ export const MEMORY_COLUMNS = [
   'updated_at',
   'accessed_at',
 ] as const satisfies (keyof MemoryRow)[]
-
-const RELATIONSHIP = [
-  'tenant_id',
-  'id',
-  'source_memory_id',
-  'target_memory_id',
-  'relationship_type',
-  'strength',
-  'metadata',
-  'created_by',
-  'created_at',
-] as const satisfies (keyof RelationshipRow)[]
 
 /** The columns of a memory, of the table with the alias `m`, or without an alias of the table that is written to. */
 export const memoryColumns = ({ longText }: Dialect, m?: string): string =>
@@ -295,30 +271,3 @@ export const lockExpired = (tx: Db, tenantId: string, now: number, limit: number
 
 export const setExpired = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run(`update memories set status = 'expired' where tenant_id = ? and id = ?`, [tenantId, id])
-
-/** Inserts unless one of this type from source to target exists already; returns how many rows were written. */
-export const insertRelationship = (tx: Db, row: RelationshipRow): Promise<number> =>
-  tx.run(
-    `insert into memory_relationships (${RELATIONSHIP.join(', ')}) values (${RELATIONSHIP.map(() => '?').join(', ')})
-     on conflict (tenant_id, source_memory_id, target_memory_id, relationship_type) do nothing`,
-    RELATIONSHIP.map((name) => row[name]),
-  )
-
-export const findSameRelationship = (db: Db, row: RelationshipRow) =>
-  one<{ id: string }>(
-    db,
-    `select id from memory_relationships
-      where tenant_id = ? and source_memory_id = ? and target_memory_id = ? and relationship_type = ?`,
-    [row.tenant_id, row.source_memory_id, row.target_memory_id, row.relationship_type],
-  )
-
-export const findRelationship = (db: Db, tenantId: string, sourceId: string, id: string) =>
-  one<RelationshipRow>(
-    db,
-    `select ${RELATIONSHIP.join(', ')} from memory_relationships where tenant_id = ? and source_memory_id = ? and id = ?`,
-    [tenantId, sourceId, id],
-  )
-
-/** Deletes a relationship and returns how many rows went: 0 if it was deleted before. */
-export const deleteRelationshipRow = (tx: Db, tenantId: string, id: string): Promise<number> =>
-  tx.run('delete from memory_relationships where tenant_id = ? and id = ?', [tenantId, id])

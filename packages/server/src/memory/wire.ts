@@ -4,8 +4,9 @@
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
+import type { RelationshipRow } from './relationships-sql.ts'
 import type { Condition } from './see.ts'
-import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow, type RelationshipRow } from './sql.ts'
+import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow } from './sql.ts'
 
 /** A body that is complete, or one that is generated while it is sent. */
 export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }

@@ -3,7 +3,8 @@
 import type { Principal } from '../../auth/principal.ts'
 import { one, type Db } from '../../store/db.ts'
 import { allOf, seenBy, disjointSeenBy, type Condition } from '../see.ts'
-import { listMemoriesById, type RelationshipRow } from '../sql.ts'
+import type { RelationshipRow } from '../relationships-sql.ts'
+import { listMemoriesById } from '../sql.ts'
 import { piecesOf, relationshipJson } from '../wire.ts'
 
 /** Memories in a page, and relationships. */

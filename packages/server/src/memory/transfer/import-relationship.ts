@@ -7,7 +7,12 @@ import type { Db } from '../../store/db.ts'
 import type { MemoryTools } from '../remember.ts'
 import { holdEnds } from '../relate.ts'
 import { mayAdminister } from '../see.ts'
-import { findRelationship, findSameRelationship, insertRelationship, type RelationshipRow } from '../sql.ts'
+import {
+  findRelationship,
+  findSameRelationship,
+  insertRelationship,
+  type RelationshipRow,
+} from '../relationships-sql.ts'
 import type { ImportOutcome } from './import-memory.ts'
 import { importedAs, lockMemory, saveRelationship, sees } from './sql.ts'
 

@@ -1,7 +1,8 @@
 // The queries of an import beside those for memories and relationships. Every query names the tenant.
 import { one, type Db } from '../../store/db.ts'
 import { seenBy, type Viewer } from '../see.ts'
-import { memoryColumns, type MemoryRow, type RelationshipRow } from '../sql.ts'
+import type { RelationshipRow } from '../relationships-sql.ts'
+import { memoryColumns, type MemoryRow } from '../sql.ts'
 
 /** Returns a memory of the tenant, whatever its status and owner, locked until the transaction ends. */
 export const lockMemory = (tx: Db, tenantId: string, id: string): Promise<MemoryRow | undefined> =>
