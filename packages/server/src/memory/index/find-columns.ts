@@ -7,7 +7,8 @@ import { foundWith, type Finder, type Found, type SearchQuery } from './memory-i
 import { mergeForms, type Posting } from './postings.ts'
 import { isCheckedForSpelling, mostSimilarWords, type Vocabulary } from './spelling.ts'
 import type { TenantCache } from './tenant-cache.ts'
-import { isSeen, isWanted, type TenantColumns, type View, type Window } from './tenant-columns.ts'
+import type { Window } from './signatures.ts'
+import { isSeen, isWanted, type TenantColumns, type View } from './tenant-columns.ts'
 
 /**
  * How many windows, chosen by their signatures, are compared exactly. The exact top ten were all among 144 of 10,000
@@ -197,9 +198,9 @@ async function bestWindows(
   byWords: readonly number[],
 ): Promise<Map<number, Compared>> {
   if (search.meaning === null) return new Map()
-  const likely = columns.nearest(search.meaning.vector, view, windowsToCompare(view), reads.yieldCpu)
+  const likely = columns.windows.nearest(search.meaning.vector, view.mask, windowsToCompare(view), reads.yieldCpu)
   const found = new Set(likely.map(({ row }) => row))
-  const asked = [...likely, ...columns.windowsAt(new Set(byWords.filter((row) => !found.has(row))))]
+  const asked = [...likely, ...columns.windows.at(new Set(byWords.filter((row) => !found.has(row))))]
   const best = new Map<number, Compared>()
   for (const one of await reads.compare(columns, search, asked))
     if (one.cos > (best.get(one.window.row)?.cos ?? -Infinity)) best.set(one.window.row, one)

@@ -11,7 +11,8 @@ import type { Finder, SearchQuery } from './memory-index.ts'
 import { posting, type Posting } from './postings.ts'
 import { MAX_VOCABULARY, type Vocabulary } from './spelling.ts'
 import type { TenantCache } from './tenant-cache.ts'
-import type { TenantColumns, Window } from './tenant-columns.ts'
+import type { Window } from './signatures.ts'
+import type { TenantColumns } from './tenant-columns.ts'
 
 /** `fallback` searches tenants that are too large for columns. */
 export function postgresColumnFinder(store: Store, cache: TenantCache, fallback: Finder): Finder {

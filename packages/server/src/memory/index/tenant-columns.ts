@@ -8,9 +8,9 @@
 // A memory keeps its row until it is removed. The rows of removed memories and the windows of changed texts stay behind
 // as gaps; when there are many gaps, the columns are read again (tenant-cache.ts).
 import { randomUUID } from 'node:crypto'
-import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Weights } from '../rank.ts'
 import { Postings } from './postings.ts'
+import { grown, Signatures, tooMany, WANTED } from './signatures.ts'
 import { WORD_BYTES, type Vocabulary } from './spelling.ts'
 import { WindowCache } from './window-cache.ts'
 import { maySee, type Viewer, type Visibility } from '../see.ts'
@@ -27,10 +27,6 @@ export interface MemoryColumns extends Visibility {
 }
 
 const SEEN = 1
-const WANTED = 2
-const BUCKETS = 4096
-/** Windows compared between two calls of `yieldCpu`, in about a tenth of a millisecond. */
-const STRETCH = 2048
 
 /** What a search lets through. */
 export interface ColumnFilter {
@@ -53,29 +49,13 @@ export interface View {
 export const isSeen = (view: View, row: number): boolean => view.mask[row]! >= SEEN
 export const isWanted = (view: View, row: number): boolean => view.mask[row] === WANTED
 
-/** A window of the memory in a row, and the number its vector is stored under. */
-export interface Window {
-  row: number
-  number: number
-}
-
-type Column = Float64Array | Int32Array | Uint8Array
-
-/** Returns a copy of twice the size, so that adding one by one takes linear time in total. */
-function grown<C extends Column>(column: C, size: number): C {
-  const larger = new (column.constructor as new (length: number) => C)(Math.max(1024, size * 2))
-  larger.set(column)
-  return larger
-}
-
-const tooMany = (gaps: number, of: number): boolean => gaps > 1000 && gaps * 3 > of
-
 export class TenantColumns {
   /** Unique to this instance: columns that are read again, or by another thread, may hold something else. */
   readonly name = randomUUID()
   readonly ids: string[] = []
   readonly byDoc = new Map<number, number>()
   readonly postings = new Postings()
+  readonly windows = new Signatures()
   readonly meanings = new WindowCache()
   /** Words by their first letter, for the letters that were looked up. */
   readonly vocabularies = new Map<string, Vocabulary>()
@@ -100,14 +80,6 @@ export class TenantColumns {
   private readonly typeNames: string[] = []
   private readonly byId = new Map<string, number>()
 
-  private signatureSize = 0 // in bytes; set by the first signature
-  /** Four bytes to a number; the last number of a window is padded with zeros. */
-  private signatures = new Uint32Array(0)
-  private stride = 0
-  private windowRows = new Int32Array(0)
-  private windowNumbers = new Float64Array(0)
-  private windows = 0
-  private dropped = 0
   private removed = 0
 
   constructor(weightNames: readonly (keyof Weights)[]) {
@@ -116,15 +88,14 @@ export class TenantColumns {
   }
 
   get bytes(): number {
-    const windows = this.windows * (this.signatureSize + 12)
     let spelt = 0
     for (const vocabulary of this.vocabularies.values()) spelt += vocabulary.size * WORD_BYTES
-    return this.ids.length * 250 + windows + this.meanings.bytes + this.postings.bytes + spelt
+    return this.ids.length * 250 + this.windows.bytes + this.meanings.bytes + this.postings.bytes + spelt
   }
 
   /** Whether there are more dropped windows or removed memories than are worth skipping. */
   get fragmented(): boolean {
-    return tooMany(this.dropped, this.windows) || tooMany(this.removed, this.ids.length)
+    return this.windows.fragmented || tooMany(this.removed, this.ids.length)
   }
 
   /** Returns the version of a memory's text in these columns; undefined when the memory is not in them. */
@@ -200,36 +171,12 @@ export class TenantColumns {
   dropWindows(ids: ReadonlySet<string>): void {
     const gone = new Set([...ids].map((id) => this.byId.get(id)).filter((row) => row !== undefined))
     this.windowChanges++
-    if (gone.size === 0) return
-    for (let i = 0; i < this.windows; i++) {
-      const row = this.windowRows[i]!
-      if (!gone.has(row)) continue
-      this.meanings.delete(row, this.windowNumbers[i]!)
-      this.windowRows[i] = -1
-      this.dropped++
-    }
+    for (const { row, number } of this.windows.drop(gone)) this.meanings.delete(row, number)
   }
 
   addWindow(id: string, number: number, signature: Uint8Array): void {
     const row = this.byId.get(id)
-    if (row === undefined) return
-    if (this.signatureSize === 0) {
-      this.signatureSize = signature.length
-      this.stride = Math.ceil(signature.length / 4)
-    }
-    if (signature.length !== this.signatureSize) return // a model of the same name with other dimensions
-    if (this.windows === this.windowRows.length) {
-      this.windowRows = grown(this.windowRows, this.windows)
-      this.windowNumbers = grown(this.windowNumbers, this.windows)
-      const larger = new Uint32Array(this.windowRows.length * this.stride)
-      larger.set(this.signatures)
-      this.signatures = larger
-    }
-    const at = this.windows * this.stride
-    for (let i = 0; i < signature.length; i++) this.signatures[at + (i >> 2)]! |= signature[i]! << ((i & 3) << 3)
-    this.windowRows[this.windows] = row
-    this.windowNumbers[this.windows] = number
-    this.windows++
+    if (row !== undefined) this.windows.add(row, number, signature)
   }
 
   /** Returns which memories the viewer sees, and which of them the filters let through. */
@@ -256,76 +203,4 @@ export class TenantColumns {
     }
     return { mask, memories, averageLength: memories > 0 ? length / memories : 0 }
   }
-
-  /**
-   * Returns the wanted windows that are probably the nearest to a vector: at least `many`, or all if there are fewer.
-   * The score of a window is the sum of the vector's numbers, each taken with the sign in the window's signature. This
-   * is far better than counting equal signs and costs no more: a table holds the sum for each value of each byte.
-   */
-  nearest(vector: Float32Array, view: View, many: number, yieldCpu: YieldCpu): Window[] {
-    if (this.signatureSize !== Math.ceil(vector.length / 8)) return []
-    const { stride, signatures, windows, windowRows } = this
-    const { sums, most } = sumsOf(vector, stride * 4)
-    // Sums lie in ±most. Each falls into a bucket, and the highest buckets that together hold enough are taken.
-    const bucketOf = new Int16Array(windows)
-    const histogram = new Int32Array(BUCKETS)
-    const perUnit = BUCKETS / (2 * most)
-    for (let i = 0; i < windows; i++) {
-      if (i % STRETCH === 0) yieldCpu()
-      bucketOf[i] = -1
-      if (view.mask[windowRows[i]!] !== WANTED) continue // a dropped window has the row -1
-      // Integers, four bytes at a time and in two sums: 7 ms for 100,000 windows, where floats byte by byte took 13.
-      let low = 0
-      let high = 0
-      for (let word = 0, at = i * stride; word < stride; word++, at++) {
-        const bits = signatures[at]!
-        const table = word << 10
-        low = (low + sums[table | (bits & 255)]! + sums[(table + 256) | ((bits >>> 8) & 255)]!) | 0
-        high = (high + sums[(table + 512) | ((bits >>> 16) & 255)]! + sums[(table + 768) | (bits >>> 24)]!) | 0
-      }
-      const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor((low + high + most) * perUnit)))
-      bucketOf[i] = bucket
-      histogram[bucket]!++
-    }
-    let least = BUCKETS - 1
-    for (let found = histogram[least]!; least > 0 && found < many; ) found += histogram[--least]!
-    const nearest: Window[] = []
-    for (let i = 0; i < windows; i++)
-      if (bucketOf[i]! >= least) nearest.push({ row: windowRows[i]!, number: this.windowNumbers[i]! })
-    return nearest
-  }
-
-  /** Returns every window of the memories at these rows. */
-  windowsAt(rows: ReadonlySet<number>): Window[] {
-    const found: Window[] = []
-    if (rows.size === 0) return found
-    for (let i = 0; i < this.windows; i++) {
-      const row = this.windowRows[i]!
-      if (row >= 0 && rows.has(row)) found.push({ row, number: this.windowNumbers[i]! })
-    }
-    return found
-  }
-}
-
-/** The length 1 in the integer sums below. The most that a vector of length 1 reaches, √dimensions, stays below 2³¹. */
-const UNIT = 2 ** 20
-
-/**
- * Returns for each value of each byte of a signature the sum of its signs, in integers, and about the largest total
- * sum. Each sum is computed from that of the value without its lowest bit.
- */
-function sumsOf(vector: Float32Array, size: number): { sums: Int32Array; most: number } {
-  const sums = new Int32Array(size * 256)
-  let most = 1
-  const units = Array.from({ length: size * 8 }, (_, i) => Math.round((vector[i] ?? 0) * UNIT))
-  for (const unit of units) most += Math.abs(unit)
-  for (let byte = 0; byte < size; byte++) {
-    const at = byte << 8
-    for (let bit = 0; bit < 8; bit++) sums[at]! -= units[byte * 8 + bit]!
-    for (let value = 1; value < 256; value++) {
-      const lowest = value & -value
-      sums[at | value] = sums[at | (value ^ lowest)]! + 2 * units[byte * 8 + 31 - Math.clz32(lowest)]!
-    }
-  }
-  return { sums, most }
 }
