@@ -19,6 +19,8 @@ import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, refused, type OperationResponse } from './response.ts'
 import { browse, own, read, type Binding } from './binding.ts'
+import type { Call } from './call.ts'
+import type { RecordResponse } from './idempotency.ts'
 
 export interface EventOperationTools {
   store: Store
@@ -52,12 +54,56 @@ export type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
 
 const isBatch = (given: Publishable): given is readonly (PreparedEvent | Failure)[] => Array.isArray(given)
 
+type Publishing = Call<typeof operations.publishEvent>
+
 /** Prepares an envelope that a caller in the same process passes as a value. */
 async function publishable(envelope: unknown, maxBytes: number): Promise<Publishable> {
   const text = await inSteps(textSteps(envelope), nextTurn)
   const bytes = Buffer.byteLength(text)
   if (bytes > maxBytes) throw tooLarge(bytes, maxBytes)
   return refuseServiceAttributes(prepareEvent(envelope, text))
+}
+
+async function publishOne(
+  publish: Publish,
+  { principal, options }: Publishing,
+  event: PreparedEvent,
+  record: RecordResponse | null,
+): Promise<OperationResponse> {
+  const [outcome] = await publish({
+    tenantId: principal.tenantId,
+    senderId: principal.id,
+    events: [event],
+    isClientGone: () => options.isClientGone?.() ?? false,
+    ...(record ? { record: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
+  })
+  return responseTo(outcome!)
+}
+
+async function publishBatch(
+  publish: Publish,
+  { principal, options }: Publishing,
+  batch: readonly (PreparedEvent | Failure)[],
+  record: RecordResponse | null,
+): Promise<OperationResponse> {
+  const events = batch.filter((item): item is PreparedEvent => !(item instanceof Failure))
+  const respond = (outcomes: readonly PublishOutcome[]): OperationResponse => {
+    const left = [...outcomes]
+    const results = batch.map((item) => {
+      const outcome: PublishOutcome = item instanceof Failure ? { status: 'refused', failure: item } : left.shift()!
+      return outcome.status === 'refused' ? shownFailure(outcome.failure, options.requestId ?? '') : shown(outcome)
+    })
+    return ok({ results })
+  }
+  if (events.length === 0) return respond([])
+  const outcomes = await publish({
+    tenantId: principal.tenantId,
+    senderId: principal.id,
+    events,
+    isClientGone: () => options.isClientGone?.() ?? false,
+    ...(record ? { record: (tx, made) => record(tx, respond(made)) } : {}),
+  })
+  return respond(outcomes)
 }
 
 export function eventOperations({
@@ -79,40 +125,9 @@ export function eventOperations({
   return [
     own(
       operations.publishEvent,
-      async ({ principal, body, options }, record) => {
-        const { tenantId, id: senderId } = principal
-        const given = body as unknown as Publishable
-        if (!isBatch(given)) {
-          const [outcome] = await publish({
-            tenantId,
-            senderId,
-            events: [given],
-            isClientGone: () => options.isClientGone?.() ?? false,
-            ...(record ? { record: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
-          })
-          return responseTo(outcome!)
-        }
-        const events = given.filter((item): item is PreparedEvent => !(item instanceof Failure))
-        const respond = (outcomes: readonly PublishOutcome[]): OperationResponse => {
-          const left = [...outcomes]
-          const results = given.map((item) => {
-            const outcome: PublishOutcome =
-              item instanceof Failure ? { status: 'refused', failure: item } : left.shift()!
-            return outcome.status === 'refused'
-              ? shownFailure(outcome.failure, options.requestId ?? '')
-              : shown(outcome)
-          })
-          return ok({ results })
-        }
-        if (events.length === 0) return respond([])
-        const outcomes = await publish({
-          tenantId,
-          senderId,
-          events,
-          isClientGone: () => options.isClientGone?.() ?? false,
-          ...(record ? { record: (tx, made) => record(tx, respond(made)) } : {}),
-        })
-        return respond(outcomes)
+      (call, record) => {
+        const given = call.body as unknown as Publishable
+        return isBatch(given) ? publishBatch(publish, call, given, record) : publishOne(publish, call, given, record)
       },
       (envelope) => publishable(envelope, maxEventBytes) as never,
     ),
