@@ -3,7 +3,7 @@ import type { MakeId } from '../kernel/ids.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
-import { requireTenant } from '../tenants/create.ts'
+import { requireTenant } from '../tenants/get.ts'
 
 export interface IngestTools {
   makeId: MakeId

@@ -2,7 +2,7 @@
 import { operations } from '@sensorium/contract'
 import { listAudit } from '../audit/audit.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
-import { requireTenant } from '../tenants/create.ts'
+import { requireTenant } from '../tenants/get.ts'
 import { browse, read, type Binding } from './binding.ts'
 import type { Call } from './call.ts'
 

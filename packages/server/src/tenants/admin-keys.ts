@@ -1,12 +1,29 @@
-// The org-admin keys of a tenant, as the operator sees them: all are listed, and all but the last can be revoked.
+// The org-admin keys of a tenant, as the operator sees them: any number is made, all are listed, and all but the last
+// can be revoked.
 import { isId, type AdminKey } from '@sensorium/contract'
+import { createKey, type KeyTools } from '../auth/keys.ts'
+import { ALL_SCOPES } from '../auth/principal.ts'
 import { listKeyRows, revokeKeyRow } from '../auth/sql.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
-import { requireTenant } from './create.ts'
+import { requireTenant } from './get.ts'
 import { findOrgAdmin, lockOrgAdmin } from './sql.ts'
+
+export async function createAdminKey(db: Db, tools: KeyTools, slug: string, plaintext?: string): Promise<string> {
+  const tenant = await requireTenant(db, slug)
+  const admin = await findOrgAdmin(db, tenant.tenant_id)
+  if (!admin) throw notFound('tenant', slug)
+  const owner = {
+    tenantId: tenant.tenant_id,
+    type: 'org_admin',
+    id: admin.id,
+    scopes: ALL_SCOPES,
+    expiresAt: null,
+  } as const
+  return (await createKey(db, tools, owner, plaintext)).key
+}
 
 export async function listAdminKeys(db: Db, slug: string): Promise<AdminKey[]> {
   const { tenant_id } = await requireTenant(db, slug)

@@ -8,7 +8,7 @@
 //    look reads the last settings seen once more: if they have changed, or are gone, all settings are read again.
 import { TENANT_SETTINGS, type TenantSettings } from '@sensorium/contract'
 import type { Db, Store } from '../store/db.ts'
-import { requireTenant } from './create.ts'
+import { requireTenant } from './get.ts'
 import { findSettings, nextSettingsVersion, readSettingsFrom, saveSettings, type SettingsRow } from './sql.ts'
 
 export const LOOK_EVERY_MS = 500

@@ -3,7 +3,7 @@
 import type { UsageDay } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import type { Db } from '../store/db.ts'
-import { requireTenant } from './create.ts'
+import { requireTenant } from './get.ts'
 import { addUsage, sumUsage } from './sql.ts'
 
 const METRICS = ['events', 'deliveries', 'acknowledgements', 'memories', 'searches'] as const

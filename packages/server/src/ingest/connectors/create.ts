@@ -3,7 +3,7 @@ import { DEFAULT_CREDIT, type Connector as ShownConnector, type IngestMapping } 
 import { invalid } from '../../kernel/failure.ts'
 import { recordRoutingChange } from '../../routing/changes.ts'
 import type { Db } from '../../store/db.ts'
-import { requireTenant } from '../../tenants/create.ts'
+import { requireTenant } from '../../tenants/get.ts'
 import { completeMapping } from '../mapping.ts'
 import type { IngestTools } from '../registration.ts'
 import type { Connector } from './connector.ts'
