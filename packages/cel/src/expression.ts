@@ -4,8 +4,6 @@ import { compile, ERROR, OVER_BUDGET, type Budget } from './program.ts'
 import type { Value } from './values.ts'
 
 export interface Expression {
-  readonly source: string
-  readonly bytes: number
   /**
    * Returns the value as JSON, or throws a CelError. A variable without a binding is an error only if the expression
    * reads it. `convertBigInt` converts whole numbers beyond 2^53; by default they become strings, as in CEL.
@@ -28,8 +26,6 @@ export function compileExpression(source: string, variables: readonly string[]):
   }
 
   return {
-    source,
-    bytes: program.bytes,
     evaluate: (bindings, convertBigInt, shared) => toJson(resultOf(bindings, shared), convertBigInt),
     *evaluateSteps(bindings, convertBigInt) {
       return yield* toJsonSteps(resultOf(bindings), convertBigInt)

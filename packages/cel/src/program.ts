@@ -13,7 +13,6 @@ export const ERROR: unique symbol = Symbol('error')
 export const OVER_BUDGET: unique symbol = Symbol('over budget')
 
 export interface Program {
-  readonly source: string
   /** Roughly how many bytes of memory it takes, for callers that cache many programs. */
   readonly bytes: number
   /**
@@ -39,7 +38,6 @@ export function compile(source: string, environment: Environment): Program {
  * A class rather than a closure for each program: short filters took a fifth longer when calls could not be inlined.
  */
 class CompiledProgram implements Program {
-  readonly source: string
   readonly bytes: number
   readonly #run: Run
   readonly #steps: number
@@ -49,7 +47,6 @@ class CompiledProgram implements Program {
 
   constructor(source: string, environment: Environment) {
     const { run, steps, variableCount, bytes } = generate(source, environment)
-    this.source = source
     this.bytes = bytes
     this.#run = run
     this.#steps = steps

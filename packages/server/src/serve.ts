@@ -19,7 +19,6 @@ export interface Node {
   /** The address that it listens at. */
   url: string
   store: Opened['store']
-  secrets: Opened['secrets']
   /** Refuses new requests, finishes those that were accepted, and ends the process. */
   stop(signal: string): Promise<void>
 }
@@ -51,7 +50,7 @@ export async function serve(
   const url = await app.listen()
   return {
     url,
-    ...opened,
+    store: opened.store,
     async stop(signal) {
       log.info({ signal }, 'finishing what was taken, then stopping')
       const late = setTimeout(() => {

@@ -25,7 +25,6 @@ export interface Wakeups {
   extended(recipientId: string): void
   /** Registers a holder of leases, which is notified of all three. */
   watchLeases(holder: LeaseHolder): void
-  waiting(): number
 }
 
 type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
@@ -42,7 +41,6 @@ export function makeWakeups(store: Store): Wakeups {
   const waiters = new Map<string, Set<(first: boolean) => void>>()
   const watchers: WakeHeard[] = []
   const holders: LeaseHolder[] = []
-  let count = 0
 
   function wakeHere(recipientId: string): void {
     let first = true
@@ -94,10 +92,8 @@ export function makeWakeups(store: Store): Wakeups {
     wait({ recipientId }, woken) {
       const set = waiters.get(recipientId) ?? new Set()
       waiters.set(recipientId, set.add(woken))
-      count++
       return () => {
-        if (!set.delete(woken)) return
-        count--
+        set.delete(woken)
         if (set.size === 0 && waiters.get(recipientId) === set) waiters.delete(recipientId)
       }
     },
@@ -112,6 +108,5 @@ export function makeWakeups(store: Store): Wakeups {
       for (const holder of holders) holder.extended(recipientId)
     },
     watchLeases: (holder) => void holders.push(holder),
-    waiting: () => count,
   }
 }

@@ -39,7 +39,7 @@ export function makePages({ store, metrics, operations, failing }: PageTools): P
       show: () =>
         store.ping().then(
           () => {
-            const named = failing().map(({ loop, rounds, seconds }) => ({ loop, rounds, seconds }))
+            const named = failing()
             return { body: JSON.stringify({ status: 'ready', ...(named.length > 0 ? { failing: named } : {}) }) }
           },
           () => Promise.reject(unavailable('The store cannot be reached or takes no writes')),

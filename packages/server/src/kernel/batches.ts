@@ -50,10 +50,6 @@ interface Waiting<Item, Result> {
 
 export interface Batches<Item, Result> {
   add(item: Item): Promise<Result>
-  /** Items that no batch has taken yet. */
-  readonly waiting: number
-  /** Items in the batches under way. */
-  readonly underWay: number
 }
 
 /**
@@ -107,7 +103,6 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
   const queue = fairQueue<Waiting<Item, Result>>()
   const tenants = countTenants()
   let busy = 0
-  let underWay = 0
   let scheduled = false
   let waitTimer: NodeJS.Timeout | null = null
 
@@ -143,11 +138,9 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
     const batch = queue.take(isFull, isUrgent() ? tenants.has : undefined, joins)
     const leave = apart ? tenants.begin(new Set(batch.map(({ item }) => ownerOf(item).tenantId))) : () => {}
     busy++
-    underWay += batch.length
     void carryOut(batch).finally(() => {
       busy--
       leave()
-      underWay -= batch.length
       schedule()
     })
   }
@@ -169,11 +162,5 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
         queue.push(tenantId, senderId, { item, resolve, reject })
         schedule()
       }),
-    get waiting() {
-      return queue.size
-    },
-    get underWay() {
-      return underWay
-    },
   }
 }

@@ -14,7 +14,6 @@ export interface Failing {
   /** Failed rounds in a row. */
   rounds: number
   seconds: number
-  error: string
 }
 
 export interface LoopHealth {
@@ -32,7 +31,6 @@ const LOG_AT_LEAST_MS = 3_600_000
 interface Trouble {
   since: number
   rounds: number
-  error: string
   logAt: number
   logAfter: number
 }
@@ -44,10 +42,9 @@ export function makeLoopHealth(clock: Clock, log: Logger, count: (loop: string) 
     failed(loop, error) {
       count(loop)
       const now = clock.elapsed()
-      const trouble = troubles.get(loop) ?? { since: now, rounds: 0, error: '', logAt: now, logAfter: LOG_AGAIN_MS }
+      const trouble = troubles.get(loop) ?? { since: now, rounds: 0, logAt: now, logAfter: LOG_AGAIN_MS }
       troubles.set(loop, trouble)
       trouble.rounds++
-      trouble.error = (error as Error)?.message ?? String(error)
       if (now < trouble.logAt) return
       log.warn({ err: error, loop, rounds: trouble.rounds }, 'background run failed')
       trouble.logAt = now + trouble.logAfter
@@ -60,10 +57,10 @@ export function makeLoopHealth(clock: Clock, log: Logger, count: (loop: string) 
       log.info({ loop, rounds: trouble.rounds }, 'background run works again')
     },
     failing: () =>
-      [...troubles].flatMap(([loop, { since, rounds, error }]) => {
+      [...troubles].flatMap(([loop, { since, rounds }]) => {
         const lasted = clock.elapsed() - since
         if (lasted < WORTH_SAYING_MS || rounds < WORTH_SAYING_ROUNDS) return []
-        return [{ loop, rounds, seconds: Math.floor(lasted / 1000), error }]
+        return [{ loop, rounds, seconds: Math.floor(lasted / 1000) }]
       }),
   }
 }

@@ -7,8 +7,6 @@ import { fairQueue } from './fair-queue.ts'
 
 export interface Turns {
   take<T>(tenant: string, agent: string, work: () => Promise<T>): Promise<T>
-  /** How many wait for their turn. */
-  readonly waiting: number
 }
 
 export interface TurnsOptions {
@@ -45,9 +43,6 @@ export function makeTurns({ what, atOnce, kept = 0, perAgent = 32, total = 2_048
   }
 
   return {
-    get waiting() {
-      return queue.size
-    },
     async take(tenant, agent, work) {
       const name = `${tenant} ${agent}`
       if ((waitingOf.get(name) ?? 0) >= perAgent) throw tooManyAtOnce(what, perAgent)

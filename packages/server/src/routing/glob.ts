@@ -9,7 +9,6 @@ import { decode, findSegment, matchesAt, type CharClass, type Item } from './tri
 // is linear too: literal segments by `indexOfLinear`, segments with `?` or classes by tried-type.ts.
 
 export interface Glob {
-  readonly pattern: string
   /** The literal characters before the first special one; every match starts with them. */
   readonly literalPrefix: string
   /** The literal characters after the last special one; every match ends with them. */
@@ -31,7 +30,6 @@ export function compileGlob(pattern: string): Glob {
   const exact = segments.length === 1 && special === -1 ? literalPrefix : null
   const literal = segments.every((segment) => segment.every((item) => typeof item === 'number'))
   return {
-    pattern,
     literalPrefix,
     literalSuffix,
     exact,

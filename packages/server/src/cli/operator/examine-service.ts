@@ -8,7 +8,7 @@ const ANSWER_WITHIN_MS = 3_000
 /** The response of /readyz, in success or in failure. */
 interface ReadyzResponse {
   status?: string
-  failing?: Pick<Failing, 'loop' | 'rounds' | 'seconds'>[]
+  failing?: Failing[]
   error?: { message?: string }
 }
 
