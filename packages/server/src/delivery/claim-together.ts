@@ -13,10 +13,11 @@
 import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Db, type Store, type TxOptions } from '../store/db.ts'
+import type { Leased } from './claimed.ts'
 import type { Handover, Offer } from './handover.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { leasesOf, type PutBack } from './put-back.ts'
-import { claimRows, type ClaimedRow, type Stretch } from './claim-sql.ts'
+import { claimRows, type Stretch } from './claim-sql.ts'
 import { notePoll, type Mailbox } from './sql.ts'
 
 export interface MailboxPoll {
@@ -27,12 +28,6 @@ export interface MailboxPoll {
   isNoted: boolean
   /** Only what lies in this part of the mailbox is claimed (crowded.ts). */
   stretch?: Stretch | undefined
-}
-
-export interface Leased {
-  rows: ClaimedRow[]
-  /** When their leases lapse. */
-  until: number
 }
 
 export type ClaimTogether = (poll: MailboxPoll) => Promise<Leased>

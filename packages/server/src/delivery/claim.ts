@@ -23,8 +23,6 @@ import { notePoll, readPayload, type Mailbox } from './sql.ts'
 import { makeWaiting } from './wait.ts'
 import type { Wakeups } from './wake.ts'
 
-export type { ClaimedDelivery, LeasedDelivery } from './claimed.ts'
-
 export interface ClaimTools {
   store: Store
   clock: Clock

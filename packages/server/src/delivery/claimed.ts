@@ -1,11 +1,19 @@
 // The result of a claim: leased deliveries on their way to their receiver.
 import type { StopSignal } from '../kernel/stop.ts'
+import type { ClaimedRow } from './claim-sql.ts'
 import type { Mailbox } from './sql.ts'
 
-/** One lease of a delivery, by its number. */
+/** What identifies a lease: the delivery, and the number of its attempt, counted over replays. */
 export interface Lease {
   id: string
   lease: number
+}
+
+/** What was leased at once, as it is stored. */
+export interface Leased {
+  rows: ClaimedRow[]
+  /** When the leases lapse. */
+  until: number
 }
 
 /** A delivery on its way out: its lease, and its wire form as JSON text. */

@@ -8,8 +8,6 @@ import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './l
 import { RECIPIENT_IS, type Mailbox } from './sql.ts'
 import { IS_DEAD } from './standing.ts'
 
-export type { DeadLetterScope } from './find-dead-letters.ts'
-
 interface DeadRow {
   id: string
   event_id: string

@@ -6,6 +6,7 @@
 // 2. A paused agent is handed nothing. The routing of the transaction says which agents are paused, on every node.
 // 3. A poll that a transaction has taken belongs to it until it ends. Then the poll has deliveries, or looks again.
 import type { LeasedDeliveryRow, NewDeliveryRow } from './insert-deliveries.ts'
+import type { Leased } from './claimed.ts'
 import type { ClaimedRow } from './claim-sql.ts'
 import type { Mailbox } from './sql.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
@@ -16,15 +17,9 @@ export interface NewDelivery extends NewDeliveryRow {
   envelope: string
 }
 
-export interface HandedOver {
-  rows: ClaimedRow[]
-  /** When the leases lapse. */
-  until: number
-}
-
 export interface Offer {
   /** Ends the offer. Returns what was handed to the poll, or null; waits for a transaction that has taken the poll. */
-  end(): HandedOver | null | Promise<HandedOver | null>
+  end(): Leased | null | Promise<Leased | null>
 }
 
 export interface PendingHandover {
@@ -45,7 +40,7 @@ export interface Handover {
 interface Waiting {
   limit: number
   wake(): void
-  taken: PromiseWithResolvers<HandedOver | null> | null
+  taken: PromiseWithResolvers<Leased | null> | null
 }
 
 /** The order in which a poll returns deliveries. */

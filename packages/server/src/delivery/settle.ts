@@ -4,9 +4,10 @@ import { isId } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
+import type { Lease } from './claimed.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
-import type { HeldLease, Wakeups } from './wake.ts'
+import type { Wakeups } from './wake.ts'
 import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
 
 /** An id counts once, however often it is named. A text that is not a delivery id is dropped. */
@@ -120,7 +121,7 @@ export async function release(
   tx: Db,
   activity: Activity,
   mailbox: Mailbox,
-  leases: readonly HeldLease[],
+  leases: readonly Lease[],
   now: number,
   policy: DeliveryPolicy,
 ): Promise<number> {

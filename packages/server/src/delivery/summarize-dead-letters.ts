@@ -1,7 +1,8 @@
 // Dead letters counted by what they have in common.
 import type { DeadLetterSummary } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
-import { countDeadLetters, type DeadLetterScope } from './dead-letters.ts'
+import { countDeadLetters } from './dead-letters.ts'
+import type { DeadLetterScope } from './find-dead-letters.ts'
 import { deadLetterPages } from './find-dead-letters.ts'
 
 /** If there are more dead letters than this, only the newest are grouped. */

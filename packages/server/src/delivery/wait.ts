@@ -5,8 +5,8 @@ import { tooManyAtOnce } from '../kernel/failure.ts'
 import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import { Stop, type StopSignal } from '../kernel/stop.ts'
 import type { Store } from '../store/db.ts'
-import type { ClaimedDelivery, Look, WaitForDeliveries } from './claimed.ts'
-import type { HandedOver, Handover } from './handover.ts'
+import type { ClaimedDelivery, Leased, Look, WaitForDeliveries } from './claimed.ts'
+import type { Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
 import { leasesOf, type PutBack } from './put-back.ts'
 import { readNextDue, type ClaimedRow } from './claim-sql.ts'
@@ -91,7 +91,7 @@ export function makeWaiting({
   }
 
   /** Sleeps until woken or the time is over. Meanwhile the poll may be handed what is published. */
-  async function sleepOffered(mailbox: Mailbox, limit: number, ms: number, woken: Stop): Promise<HandedOver | null> {
+  async function sleepOffered(mailbox: Mailbox, limit: number, ms: number, woken: Stop): Promise<Leased | null> {
     if (woken.aborted) return null
     const offer = handover.offer(mailbox, limit, () => woken.stop())
     await clock.sleep(ms, woken)
@@ -101,7 +101,7 @@ export function makeWaiting({
   /** Returns what was handed over, or puts it back if the client is gone or `checkCaller` throws. */
   async function deliver(
     mailbox: Mailbox,
-    { rows, until }: HandedOver,
+    { rows, until }: Leased,
     gone: StopSignal,
     checkCaller: () => Promise<void>,
   ): Promise<ClaimedDelivery[]> {

@@ -2,6 +2,7 @@
 // every waiter looks again by itself, so a lost wake-up costs time and never a delivery.
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/db.ts'
+import type { Lease } from './claimed.ts'
 import type { Mailbox } from './sql.ts'
 
 const CHANNEL = 'sensorium_mailbox'
@@ -20,7 +21,7 @@ export interface Wakeups {
   /** These deliveries were acknowledged on this node, so the holders of their leases have room again. */
   settled(recipientId: string, ids: readonly string[]): void
   /** These leases were ended on this node, by their numbers: their deliveries may be leased again by now. */
-  released(recipientId: string, leases: readonly HeldLease[]): void
+  released(recipientId: string, leases: readonly Lease[]): void
   /** Leases of this recipient last longer or shorter from now on. */
   extended(recipientId: string): void
   /** Registers a holder of leases, which is notified of all three. */
@@ -28,12 +29,6 @@ export interface Wakeups {
 }
 
 type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
-
-/** What identifies a lease: the delivery, and the number of its attempt, counted over replays. */
-export interface HeldLease {
-  id: string
-  lease: number
-}
 
 export type LeaseHolder = Pick<Wakeups, 'settled' | 'released' | 'extended'>
 

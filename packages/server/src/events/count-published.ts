@@ -1,7 +1,8 @@
 // Counts published events and their deliveries, whichever way the events come in.
 import type { Activity } from '../activity/activity.ts'
 import type { EventTypes } from '../activity/event-types.ts'
-import type { Publish, PublishOutcome, Submission } from './publish.ts'
+import type { Publish } from './publish.ts'
+import type { PublishOutcome, Submission } from './submission.ts'
 
 export function countPublished(publish: Publish, activity: Activity, types: EventTypes): Publish {
   function count({ tenantId, events: given }: Submission, outcomes: PublishOutcome[]): PublishOutcome[] {

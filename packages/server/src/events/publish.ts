@@ -28,8 +28,6 @@ import { clientGone, makeRouteEvents, type Routed, type RouteEvents } from './ro
 import type { PublishOutcome, Submission } from './submission.ts'
 import { makeWriteGroup, RoutingMoved, type RoutedSubmission } from './write-group.ts'
 
-export type { PublishOutcome, Submission } from './submission.ts'
-
 export type Publish = (submission: Submission) => Promise<PublishOutcome[]>
 
 export interface PublishTools {

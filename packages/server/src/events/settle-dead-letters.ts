@@ -5,11 +5,12 @@
 // one that it handled, and takes no more in all than it had chosen at first.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { deleteDeadLetters, lockDeadLetters, reviveMany, type DeadLetterScope } from '../delivery/dead-letters.ts'
+import { deleteDeadLetters, lockDeadLetters, reviveMany } from '../delivery/dead-letters.ts'
 import {
   findDeadLetters,
   namedDeadLetters,
   type DeadLetterPlace,
+  type DeadLetterScope,
   type FoundDeadLetter,
 } from '../delivery/find-dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'

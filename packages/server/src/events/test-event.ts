@@ -7,7 +7,8 @@ import { iso } from '../kernel/clock.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { prepareEvent } from './envelope.ts'
-import type { PublishOutcome, Publish } from './publish.ts'
+import type { Publish } from './publish.ts'
+import type { PublishOutcome } from './submission.ts'
 
 export async function sendTestEvent(
   store: Store,

@@ -5,7 +5,8 @@ import type { Failure } from '../kernel/failure.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Store } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
-import type { Publish, PublishOutcome, Submission } from './publish.ts'
+import type { Publish } from './publish.ts'
+import type { PublishOutcome, Submission } from './submission.ts'
 import { storedAmong } from './sql.ts'
 
 const bytesOf = (event: PreparedEvent): number => Buffer.byteLength(event.text)

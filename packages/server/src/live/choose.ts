@@ -1,11 +1,11 @@
 // Chooses which of the new events a live stream shows: those that match its type pattern and pass its filter. The
 // newest are examined first, so that the oldest are left out if there are too many.
 import { MAX_LIVE_EVENTS } from '@sensorium/contract'
+import type { SummaryRow } from '../events/summaries.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { compileFilter, type Envelope, type Filter } from '../routing/filter.ts'
 import { compileGlob, type Glob } from '../routing/glob.ts'
 import { EVENT_STEPS } from '../routing/match.ts'
-import type { NewEvent } from './sql.ts'
 
 export interface Choice {
   glob: Glob | null
@@ -14,7 +14,7 @@ export interface Choice {
 
 export interface Chosen {
   /** Oldest first. */
-  events: NewEvent[]
+  events: SummaryRow[]
   /** The number of events that matched and are not shown, or that were not examined. */
   leftOut: number
 }
@@ -24,7 +24,7 @@ export const makeChoice = (type: string | undefined, filter: string | undefined)
   filter: filter === undefined ? null : compileFilter(filter),
 })
 
-export const matchingType = ({ glob }: Choice, events: readonly NewEvent[]): readonly NewEvent[] =>
+export const matchingType = ({ glob }: Choice, events: readonly SummaryRow[]): readonly SummaryRow[] =>
   glob === null ? events : events.filter(({ type }) => glob.matches(type))
 
 /** How many steps the filters of a tenant's streams may take together in a second: about ten milliseconds. */
@@ -38,8 +38,8 @@ const AT_ONCE = 20
  */
 export async function choose(
   choice: Choice,
-  events: readonly NewEvent[],
-  envelopeOf: (event: NewEvent) => Envelope | undefined,
+  events: readonly SummaryRow[],
+  envelopeOf: (event: SummaryRow) => Envelope | undefined,
   steps: number,
 ): Promise<Chosen> {
   const candidates = matchingType(choice, events)
@@ -50,7 +50,7 @@ export async function choose(
       leftOut: Math.max(0, candidates.length - MAX_LIVE_EVENTS),
     }
   const budget = { left: steps }
-  const passed: NewEvent[] = []
+  const passed: SummaryRow[] = []
   let leftOut = 0
   for (const [i, event] of candidates.entries()) {
     const envelope = budget.left > 0 ? envelopeOf(event) : undefined

@@ -8,7 +8,7 @@
 import type { EventSummary, LiveStats } from '@sensorium/contract'
 import type { Identify } from '../auth/identify.ts'
 import type { Principal } from '../auth/principal.ts'
-import { summarize } from '../events/summaries.ts'
+import { summarize, type SummaryRow } from '../events/summaries.ts'
 import { iso } from '../kernel/clock.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -18,7 +18,6 @@ import type { OpenedStream } from '../outbound/streams.ts'
 import { makeTicker } from '../outbound/ticker.ts'
 import type { Store } from '../store/db.ts'
 import { choose, FILTER_STEPS, matchingType, type Choice, type Chosen } from './choose.ts'
-import type { NewEvent } from './sql.ts'
 import { watchTenant, type Look, type TenantWatch, type WatchTools } from './watch-tenant.ts'
 
 export interface LiveTools extends WatchTools {
@@ -176,7 +175,7 @@ async function updatesFor(
   look: Look,
   streams: readonly LiveStream[],
 ): Promise<Map<LiveStream, string>> {
-  const filtered = new Set<NewEvent>()
+  const filtered = new Set<SummaryRow>()
   for (const { choice } of streams)
     if (choice.filter) for (const event of matchingType(choice, look.events)) filtered.add(event)
   const envelopeOf = await watch.envelopes(look.events.filter((event) => filtered.has(event)))

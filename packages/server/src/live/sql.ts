@@ -1,21 +1,11 @@
 // The queries of live streams. They lock nothing.
 import { STANDING } from '../delivery/standing.ts'
+import type { SummaryRow } from '../events/summaries.ts'
 import type { Db } from '../store/db.ts'
-
-export interface NewEvent {
-  id: string
-  type: string
-  source: string
-  subject: string | null
-  sender_id: string
-  received_at: number
-  /** The size of the envelope. */
-  bytes: number
-}
 
 /** Returns the newest events that a tenant accepted since a moment, newest first. Uses the index of their age. */
 export const newestSince = (db: Db, tenantId: string, since: number, limit: number) =>
-  db.rows<NewEvent>(
+  db.rows<SummaryRow>(
     `select id, type, source, subject, sender_id, received_at, octet_length(envelope) as bytes from events
       where tenant_id = ? and purged_at is null and received_at >= ? order by received_at desc, place desc, id desc limit ?`,
     [tenantId, since, limit],

@@ -3,6 +3,7 @@
 import { minuteOf, type Activity } from '../activity/activity.ts'
 import { ACTIVITY_METRICS, readMinutes, type Counts } from '../activity/sql.ts'
 import { readEnvelopes } from '../events/sql.ts'
+import type { SummaryRow } from '../events/summaries.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
@@ -10,7 +11,7 @@ import { nextTurn } from '../kernel/step-turns.ts'
 import type { Envelope } from '../routing/filter.ts'
 import type { Store } from '../store/db.ts'
 import { makeMeasureBacklog, type Backlog } from './backlog.ts'
-import { newestSince, type NewEvent } from './sql.ts'
+import { newestSince } from './sql.ts'
 
 /** If there are more events than this in a second, the older ones are not read. */
 const MAX_READ = 1_000
@@ -26,7 +27,7 @@ export interface Look {
   /** How many seconds this look covers. */
   seconds: number
   /** Newest first. */
-  events: NewEvent[]
+  events: SummaryRow[]
   /** The number of accepted events that were not read because there were too many. */
   unseen: number
   counts: Counts
@@ -36,7 +37,7 @@ export interface Look {
 export interface TenantWatch {
   look(): Promise<Look>
   /** Reads the envelopes of these events in their order, as far as there is room, each once for all streams. */
-  envelopes(events: readonly NewEvent[]): Promise<(event: NewEvent) => Envelope | undefined>
+  envelopes(events: readonly SummaryRow[]): Promise<(event: SummaryRow) => Envelope | undefined>
 }
 
 export interface WatchTools {
@@ -60,7 +61,7 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
     return new Map(rows.map(({ minute, ...counts }) => [minute, counts]))
   }
 
-  function noteSeen(events: readonly NewEvent[]): NewEvent[] {
+  function noteSeen(events: readonly SummaryRow[]): SummaryRow[] {
     const since = clock.now() - 2 * OVERLAP_MS
     const fresh = events.filter(({ id }) => !seen.has(id))
     seen = new Map([...seen].filter(([, receivedAt]) => receivedAt >= since))

@@ -1,5 +1,6 @@
 // Claims deliveries to push, for endpoints that have something due and a slot, several endpoints in one transaction.
-import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
+import type { Claim } from '../delivery/claim.ts'
+import type { LeasedDelivery } from '../delivery/claimed.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'

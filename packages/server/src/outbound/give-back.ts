@@ -3,7 +3,8 @@ import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { release } from '../delivery/settle.ts'
 import { ofMailbox, type Mailbox } from '../delivery/sql.ts'
-import type { HeldLease, Wakeups } from '../delivery/wake.ts'
+import type { Lease } from '../delivery/claimed.ts'
+import type { Wakeups } from '../delivery/wake.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -11,7 +12,7 @@ import type { Store } from '../store/db.ts'
 
 interface Ended {
   mailbox: Mailbox
-  leases: HeldLease[]
+  leases: Lease[]
 }
 
 export interface GiveBack {

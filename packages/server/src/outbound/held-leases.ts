@@ -1,18 +1,18 @@
 // The leases that a stream holds: those it claimed, until they are settled or belong to another holder.
-import type { HeldLease } from '../delivery/wake.ts'
+import type { Lease } from '../delivery/claimed.ts'
 import type { LeaseRow } from './sql.ts'
 
 export interface HeldLeases {
   readonly size: number
   has(id: string): boolean
-  add(claimed: readonly (HeldLease & { until: number })[]): void
+  add(claimed: readonly (Lease & { until: number })[]): void
   /** Removes deliveries that are acknowledged or gone. Returns whether one of them was held. */
   settled(ids: readonly string[]): boolean
   /** Removes leases that have ended, by their numbers: a delivery may have been claimed again since. */
-  released(ended: readonly HeldLease[]): boolean
+  released(ended: readonly Lease[]): boolean
   /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
-  refresh(asked: readonly HeldLease[], rows: readonly LeaseRow[], now: number): void
-  list(): HeldLease[]
+  refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
+  list(): Lease[]
   /** When the first lease lapses. */
   lapsesAt(): number
 }

@@ -13,7 +13,8 @@
 // 4. Every node pushes; exclusive leases divide the work. Each node has its own knowledge of an endpoint.
 import { performance } from 'node:perf_hooks'
 import type { Activity } from '../activity/activity.ts'
-import type { Claim, LeasedDelivery } from '../delivery/claim.ts'
+import type { Claim } from '../delivery/claim.ts'
+import type { LeasedDelivery } from '../delivery/claimed.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'

@@ -1,7 +1,7 @@
 // Stores the outcomes of pushes. Those that arrive in the same turn, or while a transaction is under way, share the
 // next transaction.
 import type { Activity } from '../activity/activity.ts'
-import type { LeasedDelivery } from '../delivery/claim.ts'
+import type { LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
 import { acknowledge, release, type SettleTools } from '../delivery/settle.ts'

@@ -5,9 +5,9 @@
 // 2. Nothing is claimed that the reader does not take: while the connection is full, claiming stops.
 // 3. A long delivery is read when its turn comes, and keeps the turn until its reader has taken it: five thousand
 //    readers that take nothing would otherwise hold five gigabytes.
-import type { Claim, ClaimedDelivery, LeasedDelivery } from '../delivery/claim.ts'
+import type { Claim } from '../delivery/claim.ts'
+import type { ClaimedDelivery, Lease, LeasedDelivery } from '../delivery/claimed.ts'
 import type { Mailbox } from '../delivery/sql.ts'
-import type { HeldLease } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { InTurn } from '../kernel/in-turn.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
@@ -37,16 +37,16 @@ export interface Stream {
   /** These deliveries are acknowledged: their places are free. */
   settled(ids: readonly string[]): void
   /** These leases have ended. */
-  released(ended: readonly HeldLease[]): void
+  released(ended: readonly Lease[]): void
   /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
-  refresh(asked: readonly HeldLease[], rows: readonly LeaseRow[], now: number): void
+  refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
   comment(): void
   /**
    * Ends the stream, with a last text if the reader is still there. Resolves when nothing is being claimed for it any
    * more.
    */
   close(last?: string): Promise<void>
-  held(): HeldLease[]
+  held(): Lease[]
   isFull(): boolean
   isIdle(): boolean
   /** Since when, in elapsed time, the reader has taken nothing; null while it keeps up. */
