@@ -1,11 +1,8 @@
 // Dead letters: listed, and replayed into the mailbox they came from.
-import { isId } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
-import { notFound } from '../kernel/failure.ts'
 import { one, type Db, type Value } from '../store/db.ts'
 import { findDeadLetters, isFiltering, type DeadLetterFilter, type DeadLetterScope } from './find-dead-letters.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
-import { RECIPIENT_IS, type Mailbox } from './sql.ts'
 import { IS_DEAD } from './standing.ts'
 
 interface DeadRow {
@@ -85,27 +82,7 @@ const deadLetterJson = (row: DeadRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"agent_id":"${row.recipient_id}","attempt_count":${row.attempts},` +
   `"dlq_reason":${JSON.stringify(row.dlq_reason)},"payload":${envelope},"created_at":"${iso(row.created_at)}","dead_lettered_at":"${iso(row.dead_lettered_at)}"}`
 
-/** Returns the dead letter with what is needed to route it again, and locks it until the transaction ends. */
-export async function lockDeadLetter(
-  tx: Db,
-  scope: DeadLetterScope,
-  id: string,
-): Promise<{ mailbox: Mailbox; eventId: string; matched: string }> {
-  const { tenantId, recipientId } = scope
-  const mine = recipientId === null ? { sql: '', values: [] } : { sql: ` and ${RECIPIENT_IS}`, values: [recipientId] }
-  const row = isId('delivery', id)
-    ? await one<{ recipient_id: string; event_id: string; matched: string }>(
-        tx,
-        `select recipient_id, event_id, matched from deliveries
-          where tenant_id = ? and id = ? and ${IS_DEAD}${mine.sql} ${tx.dialect.forUpdate}`,
-        [tenantId, id, ...mine.values],
-      )
-    : undefined
-  if (!row) throw notFound('delivery', id)
-  const mailbox = { tenantId, recipientId: row.recipient_id }
-  return { mailbox, eventId: row.event_id, matched: row.matched }
-}
-
+/** A dead letter with what is needed to route it again. */
 export interface LockedDeadLetter {
   id: string
   recipient_id: string
@@ -129,7 +106,7 @@ export interface CurrentRouting {
 }
 
 /** Starts dead letters over, each with the values that apply to it today; null keeps its old ones. */
-export async function reviveMany(
+export async function revive(
   tx: Db,
   tenantId: string,
   letters: readonly (readonly [LockedDeadLetter, CurrentRouting | null])[],
@@ -138,7 +115,9 @@ export async function reviveMany(
   for (const group of alike.values()) {
     const current = group[0]![1]
     await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD}`, [
-      ...routingValues(current),
+      current?.priority ?? null,
+      current?.enrichment ?? null,
+      current?.matched ?? null,
       tenantId,
       tx.dialect.list(group.map(([{ id }]) => id)),
     ])
@@ -155,23 +134,3 @@ export const deleteDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
 // Due at once, no attempt yet.
 const REVIVED = `state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
             dlq_reason = null, enriched = null, lapsed = 0, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)`
-const routingValues = (current: CurrentRouting | null): Value[] => [
-  current?.priority ?? null,
-  current?.enrichment ?? null,
-  current?.matched ?? null,
-]
-
-/** Starts a dead letter over: due at once, no attempt yet. `current` is what applies today; null keeps the old. */
-export async function revive(
-  tx: Db,
-  { tenantId, recipientId }: Mailbox,
-  id: string,
-  current: CurrentRouting | null,
-): Promise<void> {
-  await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${RECIPIENT_IS} and id = ? and ${IS_DEAD}`, [
-    ...routingValues(current),
-    tenantId,
-    recipientId,
-    id,
-  ])
-}

@@ -6,9 +6,10 @@ import type { Router } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { lapseOne } from '../delivery/lapse.ts'
-import { lockDeadLetter, revive, type CurrentRouting } from '../delivery/dead-letters.ts'
+import { lockDeadLetters, revive, type CurrentRouting } from '../delivery/dead-letters.ts'
 import type { DeadLetterScope } from '../delivery/find-dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
+import { notFound } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { addressedPart, matchedText } from './matched.ts'
 import { makeRouteStored, retryWhileRoutingMoves } from './route-stored.ts'
@@ -53,16 +54,20 @@ export function makeReplayDeadLetter({
 
   return async (principal, scope, id, record) => {
     const { tenantId } = scope
-    const events = isId('delivery', id) ? await eventOfDelivery(store, tenantId, id) : []
+    if (!isId('delivery', id)) throw notFound('delivery', id)
+    const events = await eventOfDelivery(store, tenantId, id)
     await retryWhileRoutingMoves(async (mustBeCurrent) => {
       const routed = await routeStored(tenantId, principal.id, events)
       await store.tx(async (tx) => {
         if (events.length > 0) await lapseOne(tx, activity, tenantId, id, now(), policyOf(tenantId))
-        const { mailbox, eventId, matched } = await lockDeadLetter(tx, scope, id)
+        const [letter] = await lockDeadLetters(tx, tenantId, [id])
+        const recipientId = scope.recipientId ?? letter?.recipient_id
+        if (!letter || letter.recipient_id !== recipientId) throw notFound('delivery', id)
         const table = (await router.tables(tx, [tenantId])).get(tenantId)!
         if (mustBeCurrent) routed.requireCurrent(table)
-        await revive(tx, mailbox, id, currentRoutingOf(routed.matchOf(eventId, mailbox.recipientId), matched))
-        tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
+        const current = currentRoutingOf(routed.matchOf(letter.event_id, recipientId), letter.matched)
+        await revive(tx, tenantId, [[letter, current]])
+        tx.afterCommit(() => wakeups.wake([recipientId]))
         await record(tx)
       })
     })

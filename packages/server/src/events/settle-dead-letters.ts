@@ -5,7 +5,7 @@
 // one that it handled, and takes no more in all than it had chosen at first.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { deleteDeadLetters, lockDeadLetters, reviveMany } from '../delivery/dead-letters.ts'
+import { deleteDeadLetters, lockDeadLetters, revive } from '../delivery/dead-letters.ts'
 import {
   findDeadLetters,
   namedDeadLetters,
@@ -110,7 +110,7 @@ async function replayStep(
   const revived = locked
     .filter(({ event_id }) => routed.has(event_id))
     .map((row) => [row, currentRoutingOf(routed.matchOf(row.event_id, row.recipient_id), row.matched)] as const)
-  await reviveMany(tx, tenantId, revived)
+  await revive(tx, tenantId, revived)
   const recipients = new Set(revived.map(([{ recipient_id }]) => recipient_id))
   tx.afterCommit(() => wakeups.wake(recipients))
   return revived.length
