@@ -14,14 +14,15 @@
 //    store, a tenant that has nothing under way does not even share a transaction with a flood, and gets a lane when
 //    all others are busy.
 // 5. The backlog is bounded by its work and by time. A submission whose client has disconnected is not begun.
-import { eachAlone, failedAlone, makeBatches } from '../kernel/batches.ts'
+import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Router } from '../routing/router.ts'
 import type { Handover, NewDelivery, PendingHandover } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import { StoreUnavailable, type Store } from '../store/db.ts'
+import type { Store } from '../store/db.ts'
+import { togetherByTenant, type Results } from '../store/together.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
 import { hasManyCauses, NONE_KNOWN, readAhead } from './causation.ts'
 import { clientGone, makeRouteEvents, type Routed, type RouteEvents } from './route-events.ts'
@@ -73,36 +74,12 @@ interface Ready extends RoutedSubmission {
   since: number
 }
 
-type Outcomes = readonly (PublishOutcome[] | Promise<PublishOutcome[]>)[]
+type Outcomes = Results<PublishOutcome[]>
 
 /** Writes a group: its events, their deliveries and the records of its responses. */
 function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: readonly Ready[]) => Promise<Outcomes> {
   const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
   const writeGroup = makeWriteGroup(router, makeId, clock)
-
-  /** Uses one transaction; where tenants lie on several machines, one for each tenant, in parallel. */
-  async function publishTogether(group: readonly Ready[]): Promise<Outcomes> {
-    if (!store.isSharded) return publishInOne(group)
-    const outcomes = new Map<Ready, PublishOutcome[] | Promise<PublishOutcome[]>>()
-    const ofTenants = Map.groupBy(group, ({ submission }) => submission.tenantId)
-    await Promise.all(
-      Array.from(ofTenants.values(), async (ofTenant) => {
-        const published = await publishInOne(ofTenant).catch((error) => ofTenant.map(() => failedAlone(error)))
-        for (const [i, ready] of ofTenant.entries()) outcomes.set(ready, published[i]!)
-      }),
-    )
-    return group.map((ready) => outcomes.get(ready)!)
-  }
-
-  async function publishInOne(group: readonly Ready[]): Promise<Outcomes> {
-    try {
-      return await commit(group)
-    } catch (error) {
-      if (group.length === 1 || error instanceof StoreUnavailable) throw error
-      // A failure of one submission (a record that another node wrote first) does not fail the others: each alone.
-      return eachAlone(group, async (ready) => (await commit([ready]))[0]!)
-    }
-  }
 
   async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
     // Most groups ask for their transaction in this turn, and so join the next commit.
@@ -130,7 +107,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
     }
   }
 
-  return publishTogether
+  return (group) => togetherByTenant(store, group, ({ submission }) => submission.tenantId, commit)
 }
 
 export function makePublish(tools: PublishTools): Publish {

@@ -2,11 +2,12 @@
 // whose row only one transaction holds at a time, so one by one they would queue for it and for connections. One
 // hundred thousand by 32 clients ended in time-outs that way.
 import type { Interest } from '@sensorium/contract'
-import { eachAlone, failedAlone, makeBatches } from '../kernel/batches.ts'
+import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import { recordRoutingChanges } from '../routing/changes.ts'
 import type { Quotas } from '../tenants/quotas.ts'
-import { StoreUnavailable, type Db, type Store } from '../store/db.ts'
+import type { Db, Store } from '../store/db.ts'
+import { togetherOrAlone } from '../store/together.ts'
 import { addToCount, findConflict, insertInterests, shownInterest, type InterestRow } from './sql.ts'
 
 const MAX_INTERESTS = 10_000
@@ -72,15 +73,7 @@ export function makeInsertInterest(store: Store, quotas: Quotas): InsertInterest
     lanes: 1,
     maxItems: MAX_BATCH,
     ownerOf: ({ row }) => ({ tenantId: row.tenant_id, senderId: row.agent_id }),
-    async run(wanted) {
-      try {
-        return await store.tx((tx) => insertTogether(tx, quotas, wanted))
-      } catch (error) {
-        if (wanted.length === 1 || error instanceof StoreUnavailable) throw error
-        // A failure of one (too many, or a record that another node wrote first) must not fail the others: each alone.
-        return eachAlone(wanted, async (one) => (await store.tx((tx) => insertTogether(tx, quotas, [one])))[0]!)
-      }
-    },
+    run: (wanted) => togetherOrAlone(wanted, (some) => store.tx((tx) => insertTogether(tx, quotas, some))),
   })
   return batches.add
 }

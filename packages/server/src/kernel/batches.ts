@@ -62,20 +62,6 @@ export function failedAlone(error: unknown): Promise<never> {
   return failed
 }
 
-/**
- * Carries out items one after the other, each by itself, after they failed together. The failure of an item is its own,
- * and is not thrown here.
- */
-export async function eachAlone<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<Promise<R>[]> {
-  const results: Promise<R>[] = []
-  for (const item of items) {
-    const alone = work(item)
-    await alone.catch(() => {})
-    results.push(alone)
-  }
-  return results
-}
-
 const NO_OWNER: Owner = { tenantId: '', senderId: '' }
 
 /** Counts the batches under way in which each tenant has items. */
