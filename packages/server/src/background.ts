@@ -77,10 +77,7 @@ export function backgroundWork(parts: BackgroundParts) {
     embed: { everyMs: 2_000, runOnce: () => parts.embedding.runOnce() },
     rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex) },
     expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, parts.memoryIndex, clock.now()) },
-    gatherStatistics: {
-      everyMs: 2_000,
-      runOnce: async () => (store.isShared ? gatherStatistics(store) : undefined),
-    },
+    gatherStatistics: { everyMs: 2_000, runOnce: () => gatherStatistics(store) },
     /** Learns whether an operator has spread the tenants over shards meanwhile. */
     learnStore: { everyMs: 10_000, runOnce: store.refreshCapabilities },
     /** Follows the clock of the database, which nodes share. */

@@ -33,7 +33,7 @@ export interface MailboxPoll {
 export type ClaimTogether = (poll: MailboxPoll) => Promise<Leased>
 
 /** Losing a lease to a power cut does no harm: the delivery comes again, with the same attempt number. */
-export const MAY_BE_LOST = { mayBeLost: true }
+const MAY_BE_LOST = { mayBeLost: true }
 const txOptionsOf = ({ mailbox }: MailboxPoll): TxOptions => ({
   ...MAY_BE_LOST,
   caller: { tenantId: mailbox.tenantId, id: mailbox.recipientId },

@@ -10,7 +10,7 @@ import { iso, type Clock } from '../kernel/clock.ts'
 import type { Siblings } from '../kernel/shared-places.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
-import { makeClaimTogether, MAY_BE_LOST, resultAfterCommit } from './claim-together.ts'
+import { makeClaimTogether, resultAfterCommit } from './claim-together.ts'
 import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import { makeCrowds } from './crowded.ts'
 import type { Handover } from './handover.ts'
@@ -19,7 +19,7 @@ import { makePollNotes } from './poll-notes.ts'
 import { makePutBack } from './put-back.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import { claimRows, isSomethingDue, type ClaimedRow, type Stretch } from './claim-sql.ts'
-import { notePoll, readPayload, type Mailbox } from './sql.ts'
+import { notePollAlone, readPayload, type Mailbox } from './sql.ts'
 import { makeWaiting } from './wait.ts'
 import type { Wakeups } from './wake.ts'
 
@@ -156,8 +156,7 @@ export function makeClaim(tools: ClaimTools): Claim {
     const stretch = crowds.isCrowded(mailbox) ? await crowds.firstReady(mailbox, now) : undefined
     if (stretch === null || (!stretch && mustLook && !(await isSomethingDue(store, mailbox, now)))) {
       crowds.looked(mailbox, 0)
-      // The poll does not wait for its note. A note that fails is written with the next poll that finds something.
-      if (note) store.tx(async (tx) => notePoll(tx, mailbox, now), MAY_BE_LOST).catch(() => {})
+      if (note) notePollAlone(store, mailbox, now)
       return []
     }
     const { changes } = last

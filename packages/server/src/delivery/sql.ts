@@ -3,7 +3,7 @@
 // `deliveries` holds the open deliveries and the dead letters; acknowledged ones move to `acknowledged_deliveries`.
 // standing.ts defines what a delivery is at a moment.
 import type { Owner } from '../kernel/batches.ts'
-import { one, statement, type Db, type Move } from '../store/db.ts'
+import { one, statement, type Db, type Move, type Store } from '../store/db.ts'
 import type { Attempted } from './rules.ts'
 import { HAS_LAPSED, IS_LEASED, IS_OPEN, type DeliveryState } from './standing.ts'
 
@@ -182,3 +182,7 @@ export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number
      on conflict (tenant_id, recipient_id) do update set last_poll_at = excluded.last_poll_at`,
     [tenantId, recipientId, now],
   )
+
+/** The poll does not wait for its note. A note that fails is written with the next poll that finds something. */
+export const notePollAlone = (store: Store, mailbox: Mailbox, now: number): void =>
+  void store.tx(async (tx) => notePoll(tx, mailbox, now), { mayBeLost: true }).catch(() => {})

@@ -10,7 +10,7 @@ import type { Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
 import { leasesOf, type PutBack } from './put-back.ts'
 import { readNextDue, type ClaimedRow } from './claim-sql.ts'
-import { notePoll, type Mailbox } from './sql.ts'
+import { notePollAlone, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
 /** Without a wake-up a waiting poll looks again this often: the looks are the truth, wake-ups only shorten the wait. */
@@ -85,8 +85,7 @@ export function makeWaiting({
   /** Notes a poll that does not have to look. */
   function noteOnly(mailbox: Mailbox): ClaimedDelivery[] {
     const now = clock.now()
-    if (notes.notice(mailbox, now).write)
-      store.tx(async (tx) => notePoll(tx, mailbox, now), { mayBeLost: true }).catch(() => {})
+    if (notes.notice(mailbox, now).write) notePollAlone(store, mailbox, now)
     return []
   }
 

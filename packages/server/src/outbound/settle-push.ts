@@ -23,6 +23,8 @@ export interface Pushed {
   outcome: PushOutcome | { kind: 'interrupted' }
 }
 
+type Failed = Pushed & { outcome: { error: string } }
+
 /** Resolves when the outcome is on disk, with the time of the next attempt if the delivery waits for one. */
 export type SettlePush = (pushed: Pushed) => Promise<number | null>
 
@@ -89,9 +91,7 @@ async function settle(
         .filter(({ outcome }) => outcome.kind === 'interrupted')
         .map(({ delivery }) => delivery)
       if (interrupted.length > 0) await release(tx, tools.activity, mailbox, interrupted, now, policy)
-      const failed = ofMailbox.filter(
-        ({ outcome }) => outcome.kind !== 'acknowledged' && outcome.kind !== 'interrupted',
-      )
+      const failed = ofMailbox.filter((pushed): pushed is Failed => 'error' in pushed.outcome)
       if (failed.length > 0) await settleFailed(tx, tools.activity, mailbox, failed, due, now, policy)
     }),
   )
@@ -102,7 +102,7 @@ async function settleFailed(
   tx: Db,
   activity: Activity,
   mailbox: Mailbox,
-  failed: readonly Pushed[],
+  failed: readonly Failed[],
   due: Map<string, number>,
   now: number,
   policy: DeliveryPolicy,
@@ -118,7 +118,6 @@ async function settleFailed(
     ).map((row) => [row.id, row]),
   )
   for (const { delivery, endpoint, schedule, outcome } of failed) {
-    if (outcome.kind === 'acknowledged' || outcome.kind === 'interrupted') continue
     if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)
     const row = rows.get(delivery.id)
     // The agent itself has settled it or given it back meanwhile: that holds.
