@@ -4,7 +4,7 @@ import type { Handover, NewDelivery } from '../delivery/handover.ts'
 import { insertDeliveries, insertLeasedDeliveries, ROWS_AT_ONCE } from '../delivery/insert-deliveries.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { nextTurn } from '../kernel/step-turns.ts'
+import { atOnce, nextTurn } from '../kernel/step-turns.ts'
 import { lockRoutingShared } from '../routing/changes.ts'
 import type { Router, Tables } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
@@ -118,10 +118,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
     if (callerCanReroute && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
       throw new RoutingMoved()
-    const slices = routeInSlices(table, submission, routed.addressees, router.matching)
-    let next = slices.next()
-    while (!next.done) next = slices.next()
-    const again = next.value
+    const again = atOnce(routeInSlices(table, submission, routed.addressees, router.matching))
     // The insert has already gone out, with a row for each event that was not refused and none for the others.
     const isMoved = again.events.some(({ refused }, i) => (refused === null) !== (routed.events[i]!.refused === null))
     if (isMoved) throw new RoutingMoved()

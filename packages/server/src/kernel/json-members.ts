@@ -3,7 +3,7 @@
 // second and makes half a gigabyte of garbage; this makes none.
 import { isUtf8 } from 'node:buffer'
 import { toText, wellFormed } from './json.ts'
-import { nextTurn, type Pause } from './step-turns.ts'
+import { atOnce, inSteps, nextTurn, type Pause } from './step-turns.ts'
 import {
   atStart,
   Broken,
@@ -157,13 +157,8 @@ export async function readMembers(
 ): Promise<ReadMembers> {
   if (bytes.length === 0) return { ok: false, problem: 'a JSON body' }
   if (!isUtf8(bytes)) return { ok: false, problem: 'JSON in UTF-8' }
-  const steps = members(bytes, wanted, -extraDepth)
   try {
-    for (;;) {
-      const step = steps.next()
-      if (step.done) return { ok: true, value: step.value }
-      await pause()
-    }
+    return { ok: true, value: await inSteps(members(bytes, wanted, -extraDepth), pause) }
   } catch (error) {
     if (error instanceof Broken) return { ok: false, problem: error.message }
     throw error
@@ -185,15 +180,7 @@ export function memberTexts(
   const steps = findMembers(bytes, names, 0)
   const textsOf = ({ found }: Found) =>
     new Map(Array.from(found, ([name, [from, to]]) => [name, bytes.toString('utf8', from, to)]))
-  let step = steps.next()
-  if (!pause) {
-    while (!step.done) step = steps.next()
-    return textsOf(step.value)
-  }
-  return (async () => {
-    for (; !step.done; step = steps.next()) await pause()
-    return textsOf(step.value)
-  })()
+  return pause ? inSteps(steps, pause).then(textsOf) : textsOf(atOnce(steps))
 }
 
 /** Returns the text of a JSON object that is known to be valid without the members of these names, read in steps. */

@@ -15,15 +15,16 @@ const STEP = 1_000
 
 /** Deletes the rows whose time is before `before`, and returns how many. */
 export async function purge(store: Store, aging: Aging, before: number): Promise<number> {
-  if (!store.isSharded) return inSteps((tx) => deleteOldest(tx, aging, before), store)
+  if (!store.isSharded) return untilFewer((tx) => deleteOldest(tx, aging, before), store)
   let purged = 0
   // Where tenants lie on several machines, one statement for all tenants is a transaction of all machines.
   for (const tenantId of await tenantsWithOld(store, aging, before))
-    purged += await inSteps((tx) => deleteOldestOf(tx, aging, tenantId, before), store)
+    purged += await untilFewer((tx) => deleteOldestOf(tx, aging, tenantId, before), store)
   return purged
 }
 
-async function inSteps(step: (tx: Db) => Promise<number>, store: Store): Promise<number> {
+/** Repeats a step until it deletes fewer rows than it might. Returns how many were deleted in all. */
+async function untilFewer(step: (tx: Db) => Promise<number>, store: Store): Promise<number> {
   for (let purged = 0; ; ) {
     const rows = await store.tx(step)
     purged += rows
