@@ -183,6 +183,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       identify: parts.identify,
       router,
       wakeups,
+      leaseNotices: parts.leaseNotices,
       now: clock.now,
       policyOf,
       activity,

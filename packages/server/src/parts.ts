@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { makeClaim } from './delivery/claim.ts'
 import { makePolicyOf } from './delivery/policy.ts'
 import { makeHandover } from './delivery/handover.ts'
+import { makeLeaseNotices } from './delivery/lease-notices.ts'
 import { makeWakeups } from './delivery/wake.ts'
 import { makeAhead } from './enrichment/ahead.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
@@ -156,6 +157,7 @@ function makeMailboxes(basics: Basics) {
   return {
     router,
     wakeups,
+    leaseNotices: makeLeaseNotices(),
     policyOf,
     ahead,
     publish: countPublished(withinQuota(store, publish, quotas), activity, eventTypes),
@@ -167,22 +169,17 @@ function makeMailboxes(basics: Basics) {
 /** Sends what is ready to the endpoints of agents and to open streams. */
 function makeOutbound(parts: Basics & Mailboxes) {
   const { config, store, secrets, clock, log, metrics, announcements } = parts
-  const { identify, claim, wakeups, policyOf, activity, siblings } = parts
-  const streams = makeStreams({ store, claim, wakeups, identify, clock, log, policyOf, activity, siblings })
+  const { identify, claim, wakeups, leaseNotices, policyOf, activity, siblings } = parts
+  const deliveryTools = { store, claim, wakeups, leaseNotices, clock, log, policyOf, activity }
+  const streams = makeStreams({ ...deliveryTools, identify, siblings })
   const live = makeLiveStreams({ store, activity, identify, clock, log })
   const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [
     'outcome',
   ])
   const mayReach = config.pushAllowPrivate ? () => true : isPublicAddress
   const push = makePush({
-    store,
-    claim,
-    wakeups,
+    ...deliveryTools,
     secrets,
-    clock,
-    log,
-    policyOf,
-    activity,
     post: makePost(clock, safeAddress(makeResolve(clock.elapsed), mayReach)),
     announcements,
     observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),

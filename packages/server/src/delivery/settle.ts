@@ -5,6 +5,7 @@ import type { Activity } from '../activity/activity.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { Lease } from './claimed.ts'
+import type { LeaseNotices } from './lease-notices.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
 import type { Wakeups } from './wake.ts'
@@ -20,7 +21,7 @@ export interface Acknowledgement {
 }
 
 export interface SettleTools {
-  wakeups: Wakeups
+  leaseNotices: LeaseNotices
   activity: Activity
 }
 
@@ -38,7 +39,7 @@ export async function acknowledge(
 /** Acknowledges in several mailboxes. Returns how many deliveries of each. */
 export async function acknowledgeAll(
   tx: Db,
-  { wakeups, activity }: SettleTools,
+  { leaseNotices, activity }: SettleTools,
   group: readonly Acknowledgement[],
   now: number,
 ): Promise<number[]> {
@@ -54,7 +55,7 @@ export async function acknowledgeAll(
   )
   for (const [tenantId, count] of ofTenants) activity.countLater(tx, tenantId, 'acknowledgements', count)
   tx.afterCommit(() => {
-    for (const { mailbox, ids } of group) wakeups.settled(mailbox.recipientId, ids)
+    for (const { mailbox, ids } of group) leaseNotices.settled(mailbox.recipientId, ids)
   })
   return counts
 }
@@ -68,7 +69,7 @@ export interface Nack {
 
 export async function giveBack(
   tx: Db,
-  { wakeups, activity }: SettleTools,
+  { wakeups, leaseNotices, activity }: SettleTools & { wakeups: Wakeups },
   mailbox: Mailbox,
   nack: Nack,
   now: number,
@@ -92,7 +93,7 @@ export async function giveBack(
   if (ready.length > 0) await setReady(tx, mailbox, ready, wanted.reason)
   if (waiting.length > 0) await setWaiting(tx, mailbox, waiting, now + wanted.retryAfterMs, wanted.reason)
   tx.afterCommit(() => {
-    wakeups.released(
+    leaseNotices.released(
       mailbox.recipientId,
       rows.map(({ id, leases: lease }) => ({ id, lease })),
     )
@@ -103,13 +104,13 @@ export async function giveBack(
 
 export function extend(
   tx: Db,
-  wakeups: Wakeups,
+  leaseNotices: LeaseNotices,
   mailbox: Mailbox,
   ids: readonly string[],
   seconds: number,
   now: number,
 ): Promise<number> {
-  tx.afterCommit(() => wakeups.extended(mailbox.recipientId))
+  tx.afterCommit(() => leaseNotices.extended(mailbox.recipientId))
   return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
 }
 

@@ -2,7 +2,6 @@
 // every waiter looks again by itself, so a lost wake-up costs time and never a delivery.
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/db.ts'
-import type { Lease } from './claimed.ts'
 import type { Mailbox } from './sql.ts'
 
 const CHANNEL = 'sensorium_mailbox'
@@ -18,24 +17,13 @@ export interface Wakeups {
   wait(mailbox: Mailbox, woken: (first: boolean) => void): () => void
   /** Calls `hear` with every mailbox that is woken, here or on another node; null means any mailbox may be meant. */
   watch(hear: WakeHeard): void
-  /** These deliveries were acknowledged on this node, so the holders of their leases have room again. */
-  settled(recipientId: string, ids: readonly string[]): void
-  /** These leases were ended on this node, by their numbers: their deliveries may be leased again by now. */
-  released(recipientId: string, leases: readonly Lease[]): void
-  /** Leases of this recipient last longer or shorter from now on. */
-  extended(recipientId: string): void
-  /** Registers a holder of leases, which is notified of all three. */
-  watchLeases(holder: LeaseHolder): void
 }
 
 type WakeHeard = (recipientIds: readonly string[] | null, isAdded: boolean) => void
 
-export type LeaseHolder = Pick<Wakeups, 'settled' | 'released' | 'extended'>
-
 export function makeWakeups(store: Store): Wakeups {
   const waiters = new Map<string, Set<(first: boolean) => void>>()
   const watchers: WakeHeard[] = []
-  const holders: LeaseHolder[] = []
 
   function wakeHere(recipientId: string): void {
     let first = true
@@ -93,15 +81,5 @@ export function makeWakeups(store: Store): Wakeups {
       }
     },
     watch: (hear) => void watchers.push(hear),
-    settled(recipientId, ids) {
-      for (const holder of holders) holder.settled(recipientId, ids)
-    },
-    released(recipientId, leases) {
-      for (const holder of holders) holder.released(recipientId, leases)
-    },
-    extended(recipientId) {
-      for (const holder of holders) holder.extended(recipientId)
-    },
-    watchLeases: (holder) => void holders.push(holder),
   }
 }

@@ -10,6 +10,7 @@ import type { ClaimedDelivery } from '../delivery/claimed.ts'
 import { listDeadLetters } from '../delivery/dead-letters.ts'
 import type { DeadLetterScope } from '../delivery/find-dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
+import type { LeaseNotices } from '../delivery/lease-notices.ts'
 import { listBody, type JsonBody } from '../delivery/long-payloads.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { queueHealth, recentEvents } from '../delivery/queue.ts'
@@ -34,6 +35,7 @@ export interface DeliveryOperationTools {
   identify: Identify
   router: Router
   wakeups: Wakeups
+  leaseNotices: LeaseNotices
   now(): number
   policyOf: PolicyOf
   activity: Activity
@@ -72,7 +74,7 @@ async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
 }
 
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
-  const { store, claim, identify, wakeups, now, policyOf, activity, pushHealth } = tools
+  const { store, claim, identify, leaseNotices, now, policyOf, activity, pushHealth } = tools
   const replayDeadLetter = makeReplayDeadLetter(tools)
   const counting = makeStepTurns()
   const acknowledgeTogether = makeAcknowledge(store, tools, now)
@@ -112,7 +114,7 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
     ),
 
     write(operations.extendDeliveries, async ({ principal, body }, tx) =>
-      ok({ extended: await extend(tx, wakeups, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
+      ok({ extended: await extend(tx, leaseNotices, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
     ),
 
     read(operations.listDeadLetters, async ({ principal, query }, db) => {

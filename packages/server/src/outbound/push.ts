@@ -12,17 +12,12 @@
 //    (breaker.ts).
 // 4. Every node pushes; exclusive leases divide the work. Each node has its own knowledge of an endpoint.
 import { performance } from 'node:perf_hooks'
-import type { Activity } from '../activity/activity.ts'
 import type { Claim } from '../delivery/claim.ts'
 import type { LeasedDelivery } from '../delivery/claimed.ts'
-import type { PolicyOf } from '../delivery/policy.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { makeStepTurns } from '../kernel/step-turns.ts'
 import type { Announcements } from '../store/announce.ts'
-import type { Store } from '../store/db.ts'
 import { makeAlarm } from './alarm.ts'
 import { makeClaimPushes } from './claim-pushes.ts'
 import { applyOutcome, healthOf, keysOf, type Endpoint, type PushHealth } from './endpoint.ts'
@@ -30,20 +25,15 @@ import { makeKnownEndpoints } from './known-endpoints.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Post } from './post.ts'
 import type { Target } from './push-secret.ts'
-import { makeSettlePush, type Pushed } from './settle-push.ts'
+import { makeSettlePush, type Pushed, type SettlePushTools } from './settle-push.ts'
 import { signedHeaders } from './signature.ts'
 import type { Grant } from './slots.ts'
 
-export interface PushTools {
-  store: Store
+export interface PushTools extends SettlePushTools {
   claim: Claim
   wakeups: Wakeups
   secrets: Secrets
-  clock: Clock
-  log: Logger
   post: Post
-  policyOf: PolicyOf
-  activity: Activity
   announcements: Announcements
   /** Called with the outcome of a push and its duration. */
   observe(outcome: string, seconds: number): void

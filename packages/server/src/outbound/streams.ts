@@ -7,6 +7,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { Identify } from '../auth/identify.ts'
 import type { Claim } from '../delivery/claim.ts'
+import type { LeaseNotices } from '../delivery/lease-notices.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -26,6 +27,7 @@ export interface StreamsTools {
   store: Store
   claim: Claim
   wakeups: Wakeups
+  leaseNotices: LeaseNotices
   identify: Identify
   clock: Clock
   log: Logger
@@ -151,7 +153,7 @@ export function makeStreams(tools: StreamsTools): Streams {
 
   const look = (entry: Entry): Promise<void> => lookAtLeases(store, entry.stream, clock.now, log)
 
-  wakeups.watchLeases({
+  tools.leaseNotices.watch({
     settled(recipientId, ids) {
       for (const { stream } of entries.of(recipientId)) stream.settled(ids)
     },

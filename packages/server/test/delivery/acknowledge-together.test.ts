@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeAcknowledge } from '../../src/delivery/acknowledge-together.ts'
-import { makeWakeups } from '../../src/delivery/wake.ts'
+import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
@@ -58,7 +58,7 @@ onBothEngines((engine) => {
       timeout: 60_000,
     }, async () => {
       const { store, untilWaiting, begin, beginAll } = heldStore(service.store)
-      const tools = { wakeups: makeWakeups(service.store), activity: makeActivity(service.store, service.clock) }
+      const tools = { leaseNotices: makeLeaseNotices(), activity: makeActivity(service.store, service.clock) }
       const together = makeAcknowledge(store, tools, service.clock.now)
       const hundred = Array.from({ length: 100 }, (_, i) => `dlv_${i}`)
       const ask = (tenantId: string) => together({ tenantId, recipientId: 'agt_1' }, hundred)

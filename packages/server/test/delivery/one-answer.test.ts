@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { acknowledge } from '../../src/delivery/settle.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
-import { makeWakeups } from '../../src/delivery/wake.ts'
+import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
@@ -67,7 +67,7 @@ onBothEngines((engine) => {
       const acknowledging = service.store.tx(async (tx) => {
         const acknowledged = await acknowledge(
           tx,
-          { wakeups: makeWakeups(service.store), activity: makeActivity(service.store, service.clock) },
+          { leaseNotices: makeLeaseNotices(), activity: makeActivity(service.store, service.clock) },
           mailbox,
           delivery_ids,
           service.clock.now(),

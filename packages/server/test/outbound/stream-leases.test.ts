@@ -58,7 +58,7 @@ onBothEngines((engine) => {
       await calls.publish(agent)
       const { written, stream } = await open(parts)
       await until(async () => written.length === 1)
-      parts.wakeups.extended(agent.id)
+      parts.leaseNotices.extended(agent.id)
       await asked.promise
       await calls.publish(agent)
       stream.drained()

@@ -1,0 +1,33 @@
+// Tells the holders of leases on this node, its streams, what became of leases that they may hold. Leases that end on
+// another node are found by looking.
+import type { Lease } from './claimed.ts'
+
+export interface LeaseHolder {
+  /** These deliveries were acknowledged, so the holders of their leases have room again. */
+  settled(recipientId: string, ids: readonly string[]): void
+  /** These leases were ended, by their numbers: their deliveries may be leased again by now. */
+  released(recipientId: string, leases: readonly Lease[]): void
+  /** Leases of this recipient last longer or shorter from now on. */
+  extended(recipientId: string): void
+}
+
+export interface LeaseNotices extends LeaseHolder {
+  /** Registers a holder of leases, which is notified of all three. */
+  watch(holder: LeaseHolder): void
+}
+
+export function makeLeaseNotices(): LeaseNotices {
+  const holders: LeaseHolder[] = []
+  return {
+    settled(recipientId, ids) {
+      for (const holder of holders) holder.settled(recipientId, ids)
+    },
+    released(recipientId, leases) {
+      for (const holder of holders) holder.released(recipientId, leases)
+    },
+    extended(recipientId) {
+      for (const holder of holders) holder.extended(recipientId)
+    },
+    watch: (holder) => void holders.push(holder),
+  }
+}
