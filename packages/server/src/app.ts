@@ -103,7 +103,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       await parts.settings.runOnce()
       const address = await server.listen(config.host, config.port)
       loops = Object.entries(background).map(([name, { everyMs, runOnce }]) =>
-        startLoop(name, everyMs, clock, log, runOnce, health),
+        startLoop(name, everyMs, clock, health, runOnce),
       )
       // Connectors need not wait for the first round of their loop.
       parts.supervisor

@@ -1,6 +1,6 @@
 // Reads all open deliveries of a mailbox, a page at a time: a mailbox may hold hundreds of thousands, and SQLite reads
 // on the main thread. Locks nothing.
-import { nextTurn, type Pause } from '../kernel/step-turns.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import type { Db, Value } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
 import type { StandingRow } from './standing.ts'
@@ -22,7 +22,7 @@ export const OPEN_PAGE = 1_000
 export async function* openPages(
   db: Db,
   { tenantId, recipientId }: Mailbox,
-  pause: Pause = nextTurn,
+  pause: Pause,
 ): AsyncGenerator<OpenDelivery[]> {
   const read = (after: string, values: readonly Value[], limit: number): Promise<OpenDelivery[]> =>
     db.rows<OpenDelivery>(

@@ -21,8 +21,8 @@ export async function queueHealth(
   db: Db,
   mailbox: Mailbox,
   now: number,
-  polledHere: number | null = null,
-  pause?: Pause,
+  polledHere: number | null,
+  pause: Pause,
 ): Promise<QueueHealth> {
   const mine = 'tenant_id = ? and recipient_id = ?'
   const box = [mailbox.tenantId, mailbox.recipientId]

@@ -56,7 +56,7 @@ export function afterNack(
 const JITTER = 0.2
 
 /** How long a delivery waits after its failed push number `attempt`, unless the endpoint names a time itself. */
-function pushRetryMs(schedule: readonly number[], attempt: number, random: () => number = Math.random): number {
+function pushRetryMs(schedule: readonly number[], attempt: number, random: () => number): number {
   const seconds = schedule[Math.min(attempt, schedule.length) - 1]!
   return Math.round(seconds * 1000 * (1 - JITTER + 2 * JITTER * random()))
 }

@@ -94,7 +94,7 @@ const TIMED = 'tenant_id, recipient_id, id, state, attempts, leases, first_attem
  * Returns the deliveries of a tenant that have lapsed, locked until the transaction ends. Rows that another transaction
  * holds are waited for, or skipped with `passOver`.
  */
-export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: number, passOver = false) =>
+export const lapsedOfTenant = (db: Db, tenantId: string, now: number, limit: number, passOver: boolean) =>
   db.rows<TimedRow>(
     `select ${TIMED} from deliveries where tenant_id = ? and ${HAS_LAPSED} order by wake_at, id limit ?
       ${passOver ? db.dialect.skipLocked : db.dialect.forUpdate}`,

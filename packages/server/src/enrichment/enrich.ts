@@ -56,8 +56,7 @@ export interface EnrichTools {
   log: Logger
   /** Computation on this thread waits here for its turn. */
   steps: StepTurns
-  /** Without it every search is made when the delivery is polled. */
-  ahead?: SearchedAhead
+  ahead: SearchedAhead
 }
 
 export interface SearchedAhead extends Pick<Ahead, 'take' | 'polled'> {
@@ -93,13 +92,6 @@ function makeAheadResults({ take, polled, searchFingerprint, count }: SearchedAh
   }
 }
 
-const WITHOUT: SearchedAhead = {
-  take: async () => null,
-  polled() {},
-  searchFingerprint: async () => null,
-  count() {},
-}
-
 async function envelopeOf(store: Store, tenantId: string, { eventId, envelope }: ToEnrich): Promise<object | null> {
   const text = envelope ?? (await readEnvelope(store, tenantId, eventId))
   if (text === undefined) return null
@@ -120,7 +112,7 @@ async function keepBlocks(store: Store, mailbox: Mailbox, blocks: ReadonlyMap<st
   await Promise.all(kept)
 }
 
-export function makeEnrich({ store, recall, clock, log, steps, ahead = WITHOUT }: EnrichTools): Enrich {
+export function makeEnrich({ store, recall, clock, log, steps, ahead }: EnrichTools): Enrich {
   /** Searches for deliveries of one poll; those about the same thing share one search. */
   function makeSearch(viewer: Viewer, pause: Pause): (delivery: ToEnrich) => Promise<readonly Recalled[]> {
     const searches = new Map<string, Promise<readonly Recalled[]>>()

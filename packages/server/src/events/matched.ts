@@ -23,7 +23,7 @@ export const addressedPart = (text: string): string | undefined =>
 const texts = new WeakMap<Match, string>()
 
 /** The same for a match, cached: many events may share a match. */
-export function textOfMatch(match: Match, also?: string): string {
+export function textOfMatch(match: Match, also: string | undefined): string {
   if (also) return matchedText(match.matched, also)
   let text = texts.get(match)
   if (text === undefined) texts.set(match, (text = matchedText(match.matched)))

@@ -39,7 +39,7 @@ export interface PublishTools {
   makeId: MakeId
   clock: Clock
   /** Called with the deliveries that wait to be polled, once they are on disk. */
-  added?: (deliveries: readonly NewDelivery[]) => void
+  added(deliveries: readonly NewDelivery[]): void
 }
 
 /** However small the events are, so that the next submission does not wait for a flood. */
@@ -96,7 +96,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
           { tenantIds: group.map(({ submission }) => submission.tenantId) },
         )
         ;(pending as PendingHandover | null)?.settle(true)
-        tellAdded?.(added)
+        tellAdded(added)
         wakeups.wake(recipients, true)
         return outcomes
       } catch (error) {

@@ -73,9 +73,8 @@ export function startLoop(
   name: string,
   everyMs: number,
   clock: Clock,
-  log: Logger,
+  health: LoopHealth,
   runOnce: () => Promise<unknown>,
-  health: LoopHealth = makeLoopHealth(clock, log),
 ): Loop {
   const stopping = new AbortController()
   const running = (async () => {

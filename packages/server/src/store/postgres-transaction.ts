@@ -59,7 +59,7 @@ export async function transact<T>(
   client: pg.ClientBase,
   work: (tx: Db) => Promise<T>,
   isSharded: boolean,
-  { mayBeLost = false }: TxOptions = {},
+  { mayBeLost = false }: TxOptions,
 ): Promise<T> {
   const sent: Promise<unknown>[] = []
   const effects: (() => void)[] = []

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { OPEN_PAGE, openPages } from '../../src/delivery/open-deliveries.ts'
 import { queueHealth } from '../../src/delivery/queue.ts'
 import { claimRows, isSomethingDue, readNextDue } from '../../src/delivery/claim-sql.ts'
@@ -79,7 +80,7 @@ onBothEngines((engine) => {
     assert.equal(Math.max(...sizes), OPEN_PAGE)
 
     const seen: string[] = []
-    for await (const page of openPages(service.store, box))
+    for await (const page of openPages(service.store, box, nextTurn))
       for (const { priority, id } of page) seen.push(`${9 - priority} ${id}`)
     assert.equal(new Set(seen).size, ROWS)
     assert.deepEqual(seen, seen.toSorted())

@@ -10,6 +10,7 @@ import type { Store, Value } from '../../src/store/db.ts'
 import { interest, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
+import { NOT_AHEAD } from './not-ahead.ts'
 
 const POLLS = 10
 const DELIVERIES = 20
@@ -71,7 +72,7 @@ onBothEngines((engine) => {
         before = 0
       },
     }
-    const tools = { store, recall, clock: service.clock, log: makeLogger('silent'), steps }
+    const tools = { store, recall, clock: service.clock, log: makeLogger('silent'), steps, ahead: NOT_AHEAD }
     const enrich = makeEnrich(tools)
     let isDone = false
     const enriched = Promise.all(
@@ -128,6 +129,7 @@ onBothEngines((engine) => {
       clock: service.clock,
       log: makeLogger('silent'),
       steps: makeStepTurns(),
+      ahead: NOT_AHEAD,
     })
     const deliveries = Array.from({ length: 60 }, (_, i) => ({
       id: `dlv_${i}`,

@@ -9,6 +9,7 @@ import { queryOf } from '../../src/enrichment/query.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import type { Recall } from '../../src/memory/recall.ts'
+import { NOT_AHEAD } from './not-ahead.ts'
 
 interface Block {
   depth: string
@@ -270,6 +271,7 @@ onBothEngines((engine) => {
         clock,
         log: makeLogger('silent'),
         steps: makeStepTurns(),
+        ahead: NOT_AHEAD,
       })
       const delivery = { id: 'dlv_0', eventId: 'e0', depth: 'light', envelope: '{"type":"a.b","data":"note"}' } as const
       const budgetBegun = async (): Promise<void> => {
@@ -307,6 +309,7 @@ onBothEngines((engine) => {
         clock: service.clock,
         log: makeLogger('silent'),
         steps: makeStepTurns(),
+        ahead: NOT_AHEAD,
       })
       const deliveries = Array.from({ length: 20 }, (_, i) => ({
         id: `dlv_${i}`,

@@ -99,6 +99,7 @@ function submitTo(store: Store, clock: Clock) {
     wakeups: makeWakeups(store),
     handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
     makeId: idMaker(clock.now),
+    added() {},
   })
   return (tenantId: string, id: string, isClientGone?: () => boolean) => {
     const envelope = event({ id })

@@ -22,6 +22,7 @@ import {
   eventsSentTo,
   hasLapsed,
 } from '../../src/delivery/sql.ts'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { findDeadLetters } from '../../src/delivery/find-dead-letters.ts'
 import { newestSince, pageBacklog } from '../../src/live/sql.ts'
@@ -145,7 +146,7 @@ onBothEngines((engine) => {
       'front of a mailbox': (db) => isFrontHeld(db, box, 100, 10, 5),
       'slice of a mailbox': (db) => readSlice(db, box, 0, 'd2', 100, 5),
       acknowledge: (db) => acknowledgeRows(db, box, ['d2'], 5),
-      lapse: (db) => lapsedOfTenant(db, 'ten_a', 5, 100),
+      lapse: (db) => lapsedOfTenant(db, 'ten_a', 5, 100, false),
       'lapse what nobody is at': (db) => lapsedOfTenant(db, 'ten_a', 5, 100, true),
       'lapse one': (db) => lapsedRow(db, 'ten_a', 'd2', 5),
       'has something lapsed': (db) => hasLapsed(db, 'ten_a', 5),
@@ -175,7 +176,7 @@ onBothEngines((engine) => {
       'backlog of a live stream': (db) => pageBacklog(db, 'ten_a', 'd2', 100, 5),
       'receipts of an event': (db) => pageReceipts(db, 'ten_a', 'e2', 'agt_1', 100),
       'recipients of events': (db) => countDeliveries(db, 'ten_a', ['e2'], 100),
-      'queue health': (db) => queueHealth(db, box, 5),
+      'queue health': (db) => queueHealth(db, box, 5, null, nextTurn),
       'recent events': (db) => recentEvents(db, box, 5),
       'earlier events': (db) => readEarlierEvents(db, { tenantId: 'ten_a', id: 'agt_1' } as Viewer, EVENT, 5),
       chains: (db) => readChains(db, 'ten_a', ['e2'], 32),

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { iso, isoOrNull, makeClock, systemClock, type Clock } from '../../src/kernel/clock.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
-import { startLoop } from '../../src/kernel/loop.ts'
+import { makeLoopHealth, startLoop } from '../../src/kernel/loop.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 const silent = makeLogger('silent')
@@ -198,7 +198,7 @@ test('[HTTP-21] times are written exactly as Date writes them, before 1970 and a
 test('a loop runs after every wait, and not before the first', async () => {
   const clock = fakeClock()
   let runs = 0
-  const loop = startLoop('count', 1000, clock, silent, async () => void runs++)
+  const loop = startLoop('count', 1000, clock, makeLoopHealth(clock, silent), async () => void runs++)
   await clock.advance(999)
   assert.equal(runs, 0)
   await clock.advance(1)
@@ -215,7 +215,7 @@ test('a loop survives runs that fail, and does not say so every time', async () 
   let runs = 0
   const warned: unknown[] = []
   const log = { ...silent, warn: (...args: unknown[]) => void warned.push(args) } as typeof silent
-  const loop = startLoop('fail', 1000, clock, log, async () => {
+  const loop = startLoop('fail', 1000, clock, makeLoopHealth(clock, log), async () => {
     runs++
     throw new Error('once more')
   })
@@ -229,7 +229,7 @@ test('stopping a loop waits for the run that is under way', async () => {
   const clock = fakeClock()
   const work = Promise.withResolvers<void>()
   let finished = false
-  const loop = startLoop('slow', 1000, clock, silent, async () => {
+  const loop = startLoop('slow', 1000, clock, makeLoopHealth(clock, silent), async () => {
     await work.promise
     finished = true
   })

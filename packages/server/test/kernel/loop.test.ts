@@ -16,7 +16,7 @@ test('[STO-12] a loop that fails on every round is counted each time and logged 
   const runOnce = async (): Promise<void> => {
     if (broken) throw new Error('no such table')
   }
-  const loop = startLoop('sweep', 1_000, clock, log, runOnce, health)
+  const loop = startLoop('sweep', 1_000, clock, health, runOnce)
 
   await clock.advance(30_000)
   assert.deepEqual(health.failing(), [], 'a short trouble is not worth saying')

@@ -90,6 +90,7 @@ onBothEngines((engine) => {
       handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
       makeId: idMaker(service.clock.now),
       clock: service.clock,
+      added() {},
     })
     const subscribe = async (tx: Db, type: string): Promise<void> => {
       const row = interestRow(tenant.id, agent.id, type)

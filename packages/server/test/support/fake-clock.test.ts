@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
-import { startLoop } from '../../src/kernel/loop.ts'
+import { makeLoopHealth, startLoop } from '../../src/kernel/loop.ts'
 import { asleep, sleptOut } from './asleep.ts'
 import { fakeClock, START } from './fake-clock.ts'
 
@@ -19,7 +19,7 @@ function slowSweep(everyMs: number) {
   const seen: number[] = []
   let underWay = 0
   clock.restWith(() => underWay > 0)
-  const loop = startLoop('sweep', everyMs, clock, log, async () => {
+  const loop = startLoop('sweep', everyMs, clock, makeLoopHealth(clock, log), async () => {
     underWay++
     const now = clock.now() - START
     await manyTurns()
