@@ -5,8 +5,8 @@ import type { Lease } from './claimed.ts'
 export interface LeaseHolder {
   /** These deliveries were acknowledged, so the holders of their leases have room again. */
   settled(recipientId: string, ids: readonly string[]): void
-  /** These leases were ended, by their numbers: their deliveries may be leased again by now. */
-  released(recipientId: string, leases: readonly Lease[]): void
+  /** These leases were given back, by their numbers: their deliveries may be leased again by now. */
+  givenBack(recipientId: string, leases: readonly Lease[]): void
   /** Leases of this recipient last longer or shorter from now on. */
   extended(recipientId: string): void
 }
@@ -22,8 +22,8 @@ export function makeLeaseNotices(): LeaseNotices {
     settled(recipientId, ids) {
       for (const holder of holders) holder.settled(recipientId, ids)
     },
-    released(recipientId, leases) {
-      for (const holder of holders) holder.released(recipientId, leases)
+    givenBack(recipientId, leases) {
+      for (const holder of holders) holder.givenBack(recipientId, leases)
     },
     extended(recipientId) {
       for (const holder of holders) holder.extended(recipientId)

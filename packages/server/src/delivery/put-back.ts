@@ -1,4 +1,4 @@
-// Gives back deliveries that were leased a moment ago and cannot go out: they are ready again, and the lease does not
+// Puts back deliveries that were leased a moment ago and cannot go out: they are ready again, and the lease does not
 // count as an attempt.
 import type { Store } from '../store/db.ts'
 import type { Lease } from './claimed.ts'

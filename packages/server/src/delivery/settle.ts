@@ -93,7 +93,7 @@ export async function giveBack(
   if (ready.length > 0) await setReady(tx, mailbox, ready, wanted.reason)
   if (waiting.length > 0) await setWaiting(tx, mailbox, waiting, now + wanted.retryAfterMs, wanted.reason)
   tx.afterCommit(() => {
-    leaseNotices.released(
+    leaseNotices.givenBack(
       mailbox.recipientId,
       rows.map(({ id, leases: lease }) => ({ id, lease })),
     )
@@ -115,7 +115,7 @@ export function extend(
 }
 
 /**
- * Gives back leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no
+ * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no
  * longer held is left alone: the delivery may be leased to another holder by now.
  */
 export async function release(

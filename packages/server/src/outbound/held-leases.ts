@@ -8,8 +8,8 @@ export interface HeldLeases {
   add(claimed: readonly (Lease & { until: number })[]): void
   /** Removes deliveries that are acknowledged or gone. Returns whether one of them was held. */
   settled(ids: readonly string[]): boolean
-  /** Removes leases that have ended, by their numbers: a delivery may have been claimed again since. */
-  released(ended: readonly Lease[]): boolean
+  /** Removes leases that were given back, by their numbers: a delivery may have been claimed again since. */
+  givenBack(ended: readonly Lease[]): boolean
   /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
   refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
   list(): Lease[]
@@ -33,7 +33,7 @@ export function makeHeldLeases(): HeldLeases {
       for (const id of ids) freed = leases.delete(id) || freed
       return freed
     },
-    released(ended) {
+    givenBack(ended) {
       let freed = false
       for (const { id, lease } of ended) if (leases.get(id)?.lease === lease) freed = leases.delete(id)
       return freed

@@ -46,7 +46,7 @@ export interface Push {
   underWay(): number
   /** How many endpoints have a breaker that is not closed. */
   pausedEndpoints(): number
-  /** Stops claiming, waits a little for what is under way, and gives the rest back. */
+  /** Stops claiming, waits a little for what is under way, and releases the rest. */
   close(): Promise<void>
 }
 

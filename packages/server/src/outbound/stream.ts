@@ -36,8 +36,8 @@ export interface Stream {
   drained(): void
   /** These deliveries are acknowledged: their places are free. */
   settled(ids: readonly string[]): void
-  /** These leases have ended. */
-  released(ended: readonly Lease[]): void
+  /** These leases were given back. */
+  givenBack(ended: readonly Lease[]): void
   /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
   refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
   comment(): void
@@ -136,8 +136,8 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
     settled(ids) {
       if (leases.settled(ids)) pump()
     },
-    released(ended) {
-      if (leases.released(ended)) pump()
+    givenBack(ended) {
+      if (leases.givenBack(ended)) pump()
     },
     refresh(asked, rows, at) {
       leases.refresh(asked, rows, at)

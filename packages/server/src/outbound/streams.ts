@@ -1,7 +1,7 @@
 // All open streams of this node, and the one ticker that they share: 5,000 streams have no timers of their own.
 //
 // 1. A stream ends within a second of its key being revoked, its agent deactivated or its token expiring.
-// 2. A stream that ends, for whatever reason, gives its leases back at once.
+// 2. A stream that ends, for whatever reason, releases its leases at once.
 // 3. An acknowledgement on this node frees its place at once; one on another node, a lapse or an extension is found by
 //    looking.
 import type { Activity } from '../activity/activity.ts'
@@ -17,7 +17,7 @@ import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import type { Store } from '../store/db.ts'
-import { makeGiveBack } from './give-back.ts'
+import { makeReleaseLeases } from './release-leases.ts'
 import { lookAtLeases, pumpDue } from './refresh-streams.ts'
 import { openStream, type Sink, type Stream } from './stream.ts'
 import { makeTicker } from './ticker.ts'
@@ -43,7 +43,7 @@ export interface OpenedStream {
   gone(): void
 }
 
-/** A place for a stream: it is opened, or given back. */
+/** A place for a stream: it is opened, or left. */
 export interface StreamPlace {
   open(sink: Sink, token: string): OpenedStream
   leave(): void
@@ -53,7 +53,7 @@ export interface Streams {
   /** Takes a place for a stream that has at most `max` deliveries in flight. Throws if there is none. */
   admit(mailbox: Mailbox, max: number): Promise<StreamPlace>
   count(): number
-  /** Ends all streams with a hint when to reconnect, and gives their leases back. */
+  /** Ends all streams with a hint when to reconnect, and releases their leases. */
   close(): Promise<void>
 }
 
@@ -113,7 +113,7 @@ export function makeStreams(tools: StreamsTools): Streams {
   const longInTurn = makeInTurn({ what: 'long deliveries waiting', ...LONG_AT_ONCE, mostWaiting: MAX_STREAMS })
 
   const keepTicking = makeTicker(clock, log, TICK_MS, () => entries.all.size > 0, tick)
-  const giveBack = makeGiveBack(tools)
+  const releaseLeases = makeReleaseLeases(tools)
 
   async function end(entry: Entry, last?: string): Promise<void> {
     if (!entries.remove(entry)) return
@@ -122,7 +122,7 @@ export function makeStreams(tools: StreamsTools): Streams {
     places.leave(mailbox.recipientId)
     await entry.stream.close(last)
     const leases = entry.stream.held()
-    if (leases.length > 0) await giveBack({ mailbox, leases })
+    if (leases.length > 0) await releaseLeases({ mailbox, leases })
   }
 
   function tick(now: number, elapsed: number): void {
@@ -157,8 +157,8 @@ export function makeStreams(tools: StreamsTools): Streams {
     settled(recipientId, ids) {
       for (const { stream } of entries.of(recipientId)) stream.settled(ids)
     },
-    released(recipientId, leases) {
-      for (const { stream } of entries.of(recipientId)) stream.released(leases)
+    givenBack(recipientId, leases) {
+      for (const { stream } of entries.of(recipientId)) stream.givenBack(leases)
     },
     extended(recipientId) {
       for (const entry of entries.of(recipientId)) void look(entry)
@@ -207,7 +207,7 @@ export function makeStreams(tools: StreamsTools): Streams {
       await Promise.all(
         [...entries.all].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)),
       )
-      await giveBack.finished()
+      await releaseLeases.finished()
     },
   }
 }

@@ -1,4 +1,4 @@
-// Gives back the leases of ended streams, in one transaction for all streams that end in the same turn.
+// Releases the leases of ended streams, in one transaction for all streams that end in the same turn.
 import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { release } from '../delivery/settle.ts'
@@ -15,16 +15,16 @@ interface Ended {
   leases: Lease[]
 }
 
-export interface GiveBack {
-  /** Resolves when the leases are given back, or have to lapse by themselves. */
+export interface ReleaseLeases {
+  /** Resolves when the leases are released, or have to lapse by themselves. */
   (ended: Ended): Promise<void>
-  /** Resolves when nothing is being given back any more. */
+  /** Resolves when nothing is being released any more. */
   finished(): Promise<unknown>
 }
 
 const MAX_GROUP = 50
 
-export interface GiveBackTools {
+export interface ReleaseTools {
   store: Store
   wakeups: Wakeups
   activity: Activity
@@ -33,7 +33,7 @@ export interface GiveBackTools {
   policyOf: PolicyOf
 }
 
-export function makeGiveBack({ store, wakeups, activity, clock, log, policyOf }: GiveBackTools): GiveBack {
+export function makeReleaseLeases({ store, wakeups, activity, clock, log, policyOf }: ReleaseTools): ReleaseLeases {
   async function run(ended: readonly Ended[]): Promise<void[]> {
     // One order for all groups, so that two of them cannot deadlock.
     const group = ended.toSorted((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
@@ -59,11 +59,11 @@ export function makeGiveBack({ store, wakeups, activity, clock, log, policyOf }:
     ownerOf: ofMailbox,
   })
   const pending = new Set<Promise<void>>()
-  const giveBack = ((ended) => {
-    const given: Promise<void> = batches.add(ended).finally(() => pending.delete(given))
-    pending.add(given)
-    return given
-  }) as GiveBack
-  giveBack.finished = () => Promise.all(pending)
-  return giveBack
+  const releaseLeases = ((ended) => {
+    const released: Promise<void> = batches.add(ended).finally(() => pending.delete(released))
+    pending.add(released)
+    return released
+  }) as ReleaseLeases
+  releaseLeases.finished = () => Promise.all(pending)
+  return releaseLeases
 }
