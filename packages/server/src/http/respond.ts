@@ -8,7 +8,7 @@ import { type Exchange, JSON_TYPE } from './exchange.ts'
 type Headers = Readonly<Record<string, string>> | undefined
 
 /** A client must take this much in 30 seconds (see slow-peers.ts): 9 kB a second. */
-const SLICE_BYTES = 262_144
+export const SLICE_BYTES = 262_144
 /** Pieces that add up to no more than this are sent as one text, with a Content-Length. */
 const WHOLE_LENGTH = 1_048_576
 /** How much of an unwanted body is read, so that its sender gets to read the response. */

@@ -126,7 +126,11 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
     streams.add(stream)
     keepLooking()
     keepVerifying()
-    return { drained: () => (stream.stuckSince = null), gone: () => end(stream) }
+    return {
+      progressed: () => (stream.stuckSince = clock.elapsed()),
+      drained: () => (stream.stuckSince = null),
+      gone: () => end(stream),
+    }
   }
 
   return {

@@ -2,7 +2,8 @@
 //
 // 1. It holds at most `max` deliveries that are not settled. A place is freed when the delivery is acknowledged or
 //    given back, or when its lease lapses.
-// 2. Nothing is claimed that the reader does not take: while the connection is full, claiming stops.
+// 2. Nothing is claimed that the reader does not take: while the connection is full, claiming stops, and what was
+//    claimed before is not written.
 // 3. A long delivery is read when its turn comes, and keeps the turn until its reader has taken it: five thousand
 //    readers that take nothing would otherwise hold five gigabytes.
 import type { Claim } from '../delivery/claim.ts'
@@ -17,7 +18,7 @@ import type { LeaseRow } from './sql.ts'
 
 /** The part of the connection that a stream needs. */
 export interface Sink {
-  /** False if the reader is behind; `drained` is called when it has caught up. */
+  /** False if the reader is behind: nothing long is written until `drained` is called, when it has caught up. */
   write(text: string): boolean
   end(text: string): void
   destroy(): void
@@ -26,13 +27,14 @@ export interface Sink {
 /** Claims are sized so that about this much is under way at once, whatever the size of a delivery. */
 const CLAIM_BYTES = 65_536
 const FIRST_GUESS_BYTES = 16_384
-/** A slower reader keeps what was written until it counts as gone, but not its turn: other leases would run out. */
+/** A slower reader goes on reading what was written, but does not keep its turn: other leases would run out. */
 const LONGEST_TURN_MS = 10_000
 
 export interface Stream {
   readonly mailbox: Mailbox
   /** Claims what is due and writes it while there is room. */
   pump(): void
+  progressed(): void
   drained(): void
   /** These deliveries are acknowledged: their places are free. */
   settled(ids: readonly string[]): void
@@ -79,13 +81,17 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
   let bytes = FIRST_GUESS_BYTES
   let pumping: Promise<void> | null = null
   let claiming: Promise<unknown> | null = null
-  /** Ends the turn of a long delivery. */
+  /** Stopped when the reader has taken what was written, and when the stream is closed. */
   let taken = new Stop()
 
   const write = (text: string): void => {
     bytes = Math.round(bytes * 0.8 + text.length * 0.2) || 1
-    if (!sink.write(text)) full ??= clock.elapsed()
+    if (sink.write(text) || full !== null) return
+    full = clock.elapsed()
+    taken = new Stop()
   }
+
+  const caughtUp = (): Promise<void> => new Promise((resolve) => taken.addEventListener('abort', resolve))
 
   async function writeOut({ id, json }: ClaimedDelivery): Promise<void> {
     if (typeof json === 'string') return write(deliveryEvent({ id, json }))
@@ -97,7 +103,6 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       const text = await json()
       if (text === undefined) leases.settled([id])
       if (text === undefined || closed) return
-      taken = new Stop()
       write(deliveryEvent({ id, json: text }))
       if (full !== null) await clock.sleep(LONGEST_TURN_MS, taken)
     })
@@ -113,7 +118,11 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       claiming = claimed.catch(() => {})
       const deliveries = await claimed
       leases.add(deliveries)
-      for (const delivery of deliveries) if (!closed) await writeOut(delivery)
+      for (const delivery of deliveries) {
+        if (full !== null && !closed) await caughtUp()
+        // Its lease may have run out, or been settled, while the reader was behind.
+        if (!closed && leases.has(delivery.id)) await writeOut(delivery)
+      }
       if (deliveries.length === limit) again = true
     } while (again)
   }
@@ -128,6 +137,9 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
   return {
     mailbox,
     pump,
+    progressed() {
+      if (full !== null) full = clock.elapsed()
+    },
     drained() {
       full = null
       taken.stop()

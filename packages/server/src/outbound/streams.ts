@@ -37,6 +37,8 @@ export interface StreamsTools {
 }
 
 export interface OpenedStream {
+  /** Called when the reader has taken a part of what was written. */
+  progressed(): void
   /** Called when the reader has caught up. */
   drained(): void
   /** Called when the reader is gone. */
@@ -188,7 +190,7 @@ export function makeStreams(tools: StreamsTools): Streams {
     entries.add(entry)
     stream.pump()
     keepTicking()
-    return { drained: stream.drained, gone: () => void end(entry) }
+    return { progressed: stream.progressed, drained: stream.drained, gone: () => void end(entry) }
   }
 
   return {

@@ -1,6 +1,10 @@
 // Stream readers that do not read: what is buffered for them is bounded, and other streams go on.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
 import { after, before, test } from 'node:test'
+import type { Delivery } from '@sensorium/contract'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import type { OpenedStream } from '../../src/outbound/streams.ts'
@@ -14,7 +18,7 @@ onBothEngines((engine) => {
   let tenant: TestTenant
   let parts: Parts
   before(async () => {
-    service = await startService(engine, { VISIBILITY_TIMEOUT_S: '600' })
+    service = await startService(engine, { VISIBILITY_TIMEOUT_S: '600', MAX_EVENT_BYTES: '33554432' })
     tenant = await service.tenant()
     const { config, store, secrets, clock } = service
     parts = makeParts({ config, store, secrets, clock, log: makeLogger('silent'), metrics: makeMetrics() })
@@ -101,5 +105,76 @@ onBothEngines((engine) => {
     clearImmediate(ticking)
     assert.equal(served!.deliveries.length, 3)
     assert.equal(new Set(read).size, 3)
+  })
+
+  /** Opens a stream over the port, on a connection that is read only as far as the test reads it. */
+  async function openSocket(agent: TestAgent): Promise<net.Socket> {
+    const { hostname, port } = new URL(service.url)
+    const socket = net.connect(Number(port), hostname)
+    await once(socket, 'connect')
+    socket.pause()
+    socket.write(
+      `GET /v1/delivery/stream?max_in_flight=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`,
+    )
+    return socket
+  }
+
+  test('[SSE-7] a reader that does not read gets no more than fits, and its stream ends when it stays stuck', async () => {
+    const agent = await tenant.agent()
+    const calls = outboundCalls(service)
+    await calls.interest(agent)
+    const socket = await openSocket(agent)
+    socket.on('error', () => {})
+    const large = 'x'.repeat(900_000)
+    for (let i = 0; i < 20; i++) await calls.publish(agent, 't', large)
+    const leased = async (): Promise<number> =>
+      (await calls.rows(agent)).filter((row) => row.state === 'leased' && row.due_at! > service.clock.now()).length
+    await until(async () => (await leased()) > 0)
+    let before = -1
+    await until(async () => {
+      const now = await leased()
+      const same = now === before
+      before = now
+      for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+      return same
+    })
+    assert.ok(before < 20, `${before} were delivered to somebody who reads nothing`)
+    await service.clock.advance(31_000)
+    await until(async () => /^sensorium_streams 0$/m.test((await service.call('GET /metrics')).text))
+    await until(async () => (await leased()) === 0)
+    socket.destroy()
+  })
+
+  test('[SSE-7] a reader that goes on reading gets a long delivery, however long it takes', async () => {
+    const agent = await tenant.agent()
+    const calls = outboundCalls(service)
+    await calls.interest(agent)
+    // Characters of several bytes, which must not be cut apart. The system's buffers hold up to 10 MB of it.
+    const text = '1234€'.repeat(2_400_000)
+    await calls.publish(agent, 't', text)
+    const request = http.get(`${service.url}/v1/delivery/stream`, {
+      headers: { authorization: `Bearer ${agent.token}` },
+      agent: false,
+    })
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    const chunks: Buffer[] = []
+    const cutOff = once(response, 'close').then(() => assert.fail('the reader was disconnected'))
+    cutOff.catch(() => {})
+    const isWhole = (): boolean => Buffer.concat(chunks.slice(-2)).includes('}\n\n')
+    const take = async (bytes: number): Promise<void> => {
+      while (bytes > 0 && !isWhole()) {
+        const chunk = response.read() as Buffer | null
+        if (chunk) chunks.push(chunk)
+        else await Promise.race([once(response, 'readable'), cutOff])
+        bytes -= chunk?.length ?? 0
+      }
+    }
+    for (let seconds = 0; seconds < 120; seconds += 10) {
+      await take(1_500_000)
+      await service.clock.advance(10_000)
+    }
+    const data = /^data: (.*)$/m.exec(Buffer.concat(chunks).toString())![1]!
+    assert.equal((JSON.parse(data) as Delivery).payload.data, text)
+    request.destroy()
   })
 })

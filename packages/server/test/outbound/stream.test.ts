@@ -1,7 +1,5 @@
 // Streams: what they carry, how much they hold, and how they end.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import net from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import { assertError } from '../support/expect.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -231,35 +229,6 @@ onBothEngines((engine) => {
     await reader.comment()
     await service.clock.advance(6_000)
     await reader.ended
-  })
-
-  test('a reader that does not read gets no more than fits, and its stream ends when it stays stuck', async () => {
-    const { hostname, port } = new URL(service.url)
-    const socket = net.connect(Number(port), hostname)
-    await once(socket, 'connect')
-    socket.pause()
-    socket.on('error', () => {})
-    socket.write(
-      `GET /v1/delivery/stream?max_in_flight=100 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`,
-    )
-    const large = 'x'.repeat(900_000)
-    for (let i = 0; i < 20; i++) await calls.publish(agent, 't', large)
-    const leased = async (): Promise<number> =>
-      (await calls.rows(agent)).filter((row) => row.state === 'leased' && row.due_at! > service.clock.now()).length
-    await until(async () => (await leased()) > 0)
-    let before = -1
-    await until(async () => {
-      const now = await leased()
-      const same = now === before
-      before = now
-      for (let i = 0; i < 50; i++) await new Promise(setImmediate)
-      return same
-    })
-    assert.ok(before < 20, `${before} were delivered to somebody who reads nothing`)
-    await service.clock.advance(31_000)
-    await until(async () => /^sensorium_streams 0$/m.test((await service.call('GET /metrics')).text))
-    await until(async () => (await leased()) === 0)
-    socket.destroy()
   })
 
   test('streams do not count as requests in hand', async () => {
