@@ -10,8 +10,8 @@ export interface HeldLeases {
   settled(ids: readonly string[]): boolean
   /** Removes leases that were given back, by their numbers: a delivery may have been claimed again since. */
   givenBack(ended: readonly Lease[]): boolean
-  /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
-  refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
+  /** Takes over what the store says about the leases in `asked`, by id. One without a row belongs to another holder. */
+  refresh(asked: readonly Lease[], rows: ReadonlyMap<string, LeaseRow>, now: number): void
   list(): Lease[]
   /** When the first lease lapses. */
   lapsesAt(): number
@@ -39,12 +39,11 @@ export function makeHeldLeases(): HeldLeases {
       return freed
     },
     refresh(asked, rows, now) {
-      const still = new Map(rows.map((row) => [row.id, row]))
       for (const { id, lease } of asked) {
         const known = leases.get(id)
         // A delivery that was claimed again during the query is not what the store was asked about.
         if (known?.lease !== lease) continue
-        const row = still.get(id)
+        const row = rows.get(id)
         if (row?.leases !== lease || row.due_at <= now) leases.delete(id)
         else known.until = row.due_at
       }

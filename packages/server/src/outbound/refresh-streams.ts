@@ -1,25 +1,95 @@
 // What a stream has to look up because no wake-up tells it: the state of its leases, and whether something is due.
+import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import { dueAmong, readLeases } from './sql.ts'
 import type { Stream } from './stream.ts'
 
+/** How often full streams look for acknowledgements on other nodes, and idle ones for what no wake-up reported. */
+const LOOK_FULL_MS = 1_000
+const LOOK_IDLE_MS = 2_000
 const MAILBOXES_AT_ONCE = 500
+const LEASES_AT_ONCE = 500
 
-/** Reads the state of a stream's leases: some may have been acknowledged elsewhere, extended or lapsed. */
-export async function lookAtLeases(store: Store, stream: Stream, now: () => number, log: Logger): Promise<void> {
-  const { tenantId, recipientId } = stream.mailbox
+export interface Looked {
+  stream: Stream
+  /** When the store was last asked about the stream, in elapsed time. */
+  lookedAt: number
+}
+
+/** Returns a function that looks up what the open streams have to know by now. */
+export function makeRefresh(store: Store, clock: Clock, log: Logger) {
+  const overNodes = store.isShared
+  /** Whether leases are being read. Streams whose leases are due meanwhile have their turn afterwards. */
+  let looking = false
+
+  return (open: Iterable<Looked>, now: number, elapsed: number): void => {
+    const unsure: Stream[] = []
+    const idle: Stream[] = []
+    for (const entry of open) {
+      const { stream } = entry
+      const waited = elapsed - entry.lookedAt
+      if (stream.lapsesAt() <= now || (overNodes && waited >= LOOK_FULL_MS && stream.isFull())) {
+        if (looking) continue
+        unsure.push(stream)
+      } else if (waited >= LOOK_IDLE_MS && stream.isIdle()) idle.push(stream)
+      else continue
+      entry.lookedAt = elapsed
+    }
+    if (idle.length > 0) void pumpDue(store, idle, clock.now, log)
+    if (unsure.length === 0) return
+    looking = true
+    void lookAtLeases(store, unsure, clock.now, log).finally(() => (looking = false))
+  }
+}
+
+/**
+ * Divides streams into groups, each of one tenant and with about as many leases as one query reads. Tenants take turns.
+ */
+export function inGroups<S extends Pick<Stream, 'mailbox' | 'held'>>(streams: readonly S[]): S[][] {
+  const rounds: S[][][] = []
+  for (const ofTenant of Map.groupBy(streams, ({ mailbox }) => mailbox.tenantId).values()) {
+    let round = -1
+    let leases = LEASES_AT_ONCE
+    for (const stream of ofTenant) {
+      if (leases >= LEASES_AT_ONCE) {
+        round++
+        leases = 0
+        rounds[round] = [...(rounds[round] ?? []), []]
+      }
+      rounds[round]!.at(-1)!.push(stream)
+      leases += stream.held().length
+    }
+  }
+  return rounds.flat()
+}
+
+/**
+ * Reads the state of the leases of these streams: some may have been acknowledged elsewhere, extended or lapsed. One
+ * query after the other, each for many streams: with a query for each stream, a tenant with 2,000 full ones held up the
+ * requests of others.
+ */
+export async function lookAtLeases(
+  store: Store,
+  streams: readonly Stream[],
+  now: () => number,
+  log: Logger,
+): Promise<void> {
   try {
-    const held = stream.held()
-    const ids = held.map(({ id }) => id)
-    stream.refresh(held, await readLeases(store, tenantId, recipientId, ids), now())
+    for (const group of inGroups(streams)) {
+      const asked = group.map((stream) => ({ stream, leases: stream.held() }))
+      const ids = asked.flatMap(({ leases }) => leases.map(({ id }) => id))
+      const rows = await readLeases(store, group[0]!.mailbox.tenantId, ids)
+      const byId = new Map(rows.map((row) => [row.id, row]))
+      for (const { stream, leases } of asked) stream.refresh(leases, byId, now())
+    }
   } catch (error) {
-    log.debug({ err: error }, 'a stream will look again')
+    log.debug({ err: error }, 'streams will look again')
   }
 }
 
 /** Pumps the streams whose mailboxes have something due. */
-export async function pumpDue(store: Store, streams: readonly Stream[], now: () => number, log: Logger): Promise<void> {
+async function pumpDue(store: Store, streams: readonly Stream[], now: () => number, log: Logger): Promise<void> {
   try {
     for (const [tenantId, ofTenant] of Map.groupBy(streams, ({ mailbox }) => mailbox.tenantId)) {
       for (let i = 0; i < ofTenant.length; i += MAILBOXES_AT_ONCE) {

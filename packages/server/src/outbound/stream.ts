@@ -40,8 +40,8 @@ export interface Stream {
   settled(ids: readonly string[]): void
   /** These leases were given back. */
   givenBack(ended: readonly Lease[]): void
-  /** Takes over what the store says about the leases in `asked`. One without a row belongs to another holder. */
-  refresh(asked: readonly Lease[], rows: readonly LeaseRow[], now: number): void
+  /** Takes over what the store says about the leases in `asked`, by id. One without a row belongs to another holder. */
+  refresh(asked: readonly Lease[], rows: ReadonlyMap<string, LeaseRow>, now: number): void
   comment(): void
   /**
    * Ends the stream, with a last text if the reader is still there. Resolves when nothing is being claimed for it any

@@ -18,8 +18,8 @@ import type { Logger } from '../kernel/logger.ts'
 import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import type { Store } from '../store/db.ts'
 import { makeReleaseLeases } from './release-leases.ts'
-import { lookAtLeases, pumpDue } from './refresh-streams.ts'
-import { openStream, type Sink, type Stream } from './stream.ts'
+import { lookAtLeases, makeRefresh, type Looked } from './refresh-streams.ts'
+import { openStream, type Sink } from './stream.ts'
 import { makeTicker } from './ticker.ts'
 import { endWithToken } from './end-with-token.ts'
 
@@ -67,16 +67,11 @@ const TICK_MS = 250
 const COMMENT_EVERY_MS = 15_000
 /** A reader that takes nothing for this long counts as gone. */
 const STUCK_MS = 30_000
-/** How often full streams look for acknowledgements on other nodes, and idle ones for what no wake-up reported. */
-const LOOK_FULL_MS = 1_000
-const LOOK_IDLE_MS = 2_000
 
-interface Entry {
-  stream: Stream
+interface Entry extends Looked {
   token: string
   /** In elapsed time, like `lookedAt`. */
   commentAt: number
-  lookedAt: number
   verifying: boolean
   cancelWake(): void
 }
@@ -108,7 +103,7 @@ function makeEntries() {
 export function makeStreams(tools: StreamsTools): Streams {
   const { store, claim, wakeups, identify, clock, log } = tools
   const entries = makeEntries()
-  const overNodes = store.isShared
+  const refresh = makeRefresh(store, clock, log)
   const places = makeSharedPlaces('streams', MAX_STREAMS_OF_ONE, tools.siblings)
   let closing = false
 
@@ -128,7 +123,6 @@ export function makeStreams(tools: StreamsTools): Streams {
   }
 
   function tick(now: number, elapsed: number): void {
-    const idle: Stream[] = []
     for (const entry of entries.all) {
       const { stream } = entry
       const stuck = stream.stuckSince()
@@ -141,19 +135,9 @@ export function makeStreams(tools: StreamsTools): Streams {
         entry.commentAt = elapsed + COMMENT_EVERY_MS
         stream.comment()
       }
-      const waited = elapsed - entry.lookedAt
-      if (stream.lapsesAt() <= now || (overNodes && waited >= LOOK_FULL_MS && stream.isFull())) {
-        entry.lookedAt = elapsed
-        void look(entry)
-      } else if (waited >= LOOK_IDLE_MS && stream.isIdle()) {
-        entry.lookedAt = elapsed
-        idle.push(stream)
-      }
     }
-    if (idle.length > 0) void pumpDue(store, idle, clock.now, log)
+    refresh(entries.all, now, elapsed)
   }
-
-  const look = (entry: Entry): Promise<void> => lookAtLeases(store, entry.stream, clock.now, log)
 
   tools.leaseNotices.watch({
     settled(recipientId, ids) {
@@ -163,7 +147,8 @@ export function makeStreams(tools: StreamsTools): Streams {
       for (const { stream } of entries.of(recipientId)) stream.givenBack(leases)
     },
     extended(recipientId) {
-      for (const entry of entries.of(recipientId)) void look(entry)
+      const streams = [...entries.of(recipientId)].map(({ stream }) => stream)
+      if (streams.length > 0) void lookAtLeases(store, streams, clock.now, log)
     },
   })
 

@@ -5,6 +5,7 @@ import { giveBack } from '../../src/delivery/settle.ts'
 import type { Mailbox } from '../../src/delivery/sql.ts'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
+import { inGroups } from '../../src/outbound/refresh-streams.ts'
 import { makeParts, type Parts } from '../../src/parts.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -98,5 +99,48 @@ onBothEngines((engine) => {
       await parts.streams.close()
       assert.deepEqual(await stands(), [['ready', 2]])
     })
+
+    test('[SSE-8] the leases of all streams of a tenant are read with one query', async () => {
+      const { store, clock } = service
+      const asked: number[] = []
+      const parts = partsOn({
+        ...store,
+        rows<R>(sql: string, values?: readonly Value[]) {
+          if (sql.startsWith('select id, leases, due_at')) asked.push(clock.elapsed())
+          return store.rows<R>(sql, values)
+        },
+      })
+      for (let i = 0; i < 8; i++) await calls.publish(agent)
+      const streams = [await open(parts), await open(parts), await open(parts), await open(parts)]
+      const count = (): number =>
+        streams.flatMap(({ written }) => written).filter((text) => text.startsWith('event: delivery')).length
+      await until(async () => count() === 8)
+      // Every lease lapses in this time; on a store that nodes share, full streams also look once a second.
+      await clock.advance(31_000)
+      await until(async () => count() === 16)
+      assert.ok(asked.length > 0)
+      assert.equal(new Set(asked).size, asked.length, 'two queries at the same time')
+      await parts.streams.close()
+    })
   })
+})
+
+test('[SSE-8] groups hold about 500 leases of one tenant each, and tenants take turns', () => {
+  const streams = (tenantId: string, count: number, leases: number) =>
+    Array.from({ length: count }, () => ({
+      mailbox: { tenantId, recipientId: 'agt' },
+      held: () => Array.from({ length: leases }, (_, i) => ({ id: `dlv_${i}`, lease: 1 })),
+    }))
+  const groups = inGroups([...streams('a', 12, 100), ...streams('b', 2, 1), ...streams('c', 600, 1)])
+  assert.deepEqual(
+    groups.map((group) => [group[0]!.mailbox.tenantId, group.length]),
+    [
+      ['a', 5],
+      ['b', 2],
+      ['c', 500],
+      ['a', 5],
+      ['c', 100],
+      ['a', 2],
+    ],
+  )
 })
