@@ -13,7 +13,7 @@ import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { makeInTurn } from '../kernel/in-turn.ts'
-import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
+import { tooManyAtOnce, unavailable, type Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import type { Store } from '../store/db.ts'
@@ -59,7 +59,8 @@ export interface Streams {
   close(): Promise<void>
 }
 
-const MAX_STREAMS = 20_000
+/** A tenant gets half of them, as of the places for requests and pushes, so that none can keep the others out. */
+const MOST_STREAMS = { ofNode: 20_000, ofTenant: 10_000 }
 const MAX_STREAMS_OF_ONE = 8
 /** Long deliveries that are written and not yet taken: with a megabyte each, the node holds 64 MB. */
 const LONG_AT_ONCE = { ofNode: 64, ofTenant: 16, ofAgent: 4 }
@@ -78,36 +79,51 @@ interface Entry extends Looked {
 
 const NO_ENTRIES: ReadonlySet<Entry> = new Set()
 
-/** The open streams, all of them and by mailbox. */
+type Entries = ReturnType<typeof makeEntries>
+
+/** The open streams, all of them and by mailbox, and how many each tenant has. */
 function makeEntries() {
   const all = new Set<Entry>()
+  const counts = new Map<string, number>()
   const byRecipient = new Map<string, Set<Entry>>()
   return {
     all: all as ReadonlySet<Entry>,
     of: (recipientId: string): ReadonlySet<Entry> => byRecipient.get(recipientId) ?? NO_ENTRIES,
+    countOf: (tenantId: string): number => counts.get(tenantId) ?? 0,
     add(entry: Entry): void {
-      const { recipientId } = entry.stream.mailbox
+      const { tenantId, recipientId } = entry.stream.mailbox
       all.add(entry)
+      counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1)
       byRecipient.set(recipientId, (byRecipient.get(recipientId) ?? new Set<Entry>()).add(entry))
     },
     /** Returns whether the stream was open. */
     remove(entry: Entry): boolean {
-      const { recipientId } = entry.stream.mailbox
-      const siblings = byRecipient.get(recipientId)
-      if (siblings?.delete(entry) && siblings.size === 0) byRecipient.delete(recipientId)
-      return all.delete(entry)
+      if (!all.delete(entry)) return false
+      const { tenantId, recipientId } = entry.stream.mailbox
+      const siblings = byRecipient.get(recipientId)!
+      if (siblings.delete(entry) && siblings.size === 0) byRecipient.delete(recipientId)
+      const left = counts.get(tenantId)! - 1
+      if (left > 0) counts.set(tenantId, left)
+      else counts.delete(tenantId)
+      return true
     },
   }
 }
 
-export function makeStreams(tools: StreamsTools): Streams {
+/** Why no more streams of a tenant can be opened; null if there is room. */
+function whyFull(entries: Entries, tenantId: string, { ofNode, ofTenant }: typeof MOST_STREAMS): Failure | null {
+  if (entries.countOf(tenantId) >= ofTenant) return tooManyAtOnce('streams of one tenant open', ofTenant)
+  return entries.all.size >= ofNode ? unavailable('This node has too many streams open') : null
+}
+
+export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
   const { store, claim, wakeups, identify, clock, log } = tools
   const entries = makeEntries()
   const refresh = makeRefresh(store, clock, log)
   const places = makeSharedPlaces('streams', MAX_STREAMS_OF_ONE, tools.siblings)
   let closing = false
 
-  const longInTurn = makeInTurn({ what: 'long deliveries waiting', ...LONG_AT_ONCE, mostWaiting: MAX_STREAMS })
+  const longInTurn = makeInTurn({ what: 'long deliveries waiting', ...LONG_AT_ONCE, mostWaiting: most.ofNode })
 
   const keepTicking = makeTicker(clock, log, TICK_MS, () => entries.all.size > 0, tick)
   const releaseLeases = makeReleaseLeases(tools)
@@ -153,9 +169,10 @@ export function makeStreams(tools: StreamsTools): Streams {
   })
 
   function open(mailbox: Mailbox, max: number, sink: Sink, token: string): OpenedStream {
-    if (closing || entries.all.size >= MAX_STREAMS) {
+    const refusal = closing ? unavailable('This node is shutting down') : whyFull(entries, mailbox.tenantId, most)
+    if (refusal) {
       places.leave(mailbox.recipientId)
-      throw unavailable(closing ? 'This node is shutting down' : 'This node has too many streams open')
+      throw refusal
     }
     const stream = openStream(mailbox, max, sink, {
       claim,
