@@ -27,11 +27,16 @@ test('[PUSH-7] [PUSH-8] [PUSH-9] [PUSH-10] what a status means', () => {
   )
 })
 
-test('[PUSH-8] Retry-After in both its forms, bounded', () => {
+test('[PUSH-8] Retry-After in seconds and in the three forms of a date, bounded', () => {
   assert.equal(retryAfterMs('120', NOW), 120_000)
   assert.equal(retryAfterMs('Tue, 01 Jan 2030 00:00:30 GMT', NOW), 30_000)
+  assert.equal(retryAfterMs('Tuesday, 01-Jan-30 00:00:30 GMT', NOW), 30_000)
+  assert.equal(retryAfterMs('Tue Jan  1 00:00:30 2030', NOW), 30_000)
+  assert.equal(retryAfterMs('Tue Jan 01 00:00:30 2030', NOW), 30_000)
   assert.equal(retryAfterMs('999999999', NOW), 86_400_000)
-  for (const nothing of [undefined, '', '-1', '1.5', 'Tue, 01 Jan 2019 00:00:30 GMT', 'never'])
+  assert.equal(retryAfterMs('Sunday, 01-Jan-80 00:00:00 GMT', NOW), 86_400_000, 'fifty years ahead')
+  const past = ['Tue, 01 Jan 2019 00:00:30 GMT', 'Tuesday, 01-Jan-81 00:00:30 GMT', 'Tue Jan  1 00:00:30 2019']
+  for (const nothing of [undefined, '', '-1', '1.5', 'never', 'Tue Jan  1 00:00:30', '2030-01-01', ...past])
     assert.equal(retryAfterMs(nothing, NOW), null, nothing)
 })
 
