@@ -180,7 +180,7 @@ function makeOutbound(parts: Basics & Mailboxes) {
   const push = makePush({
     ...deliveryTools,
     secrets,
-    post: makePost(clock, safeAddress(makeResolve(clock.elapsed), mayReach)),
+    post: makePost(clock, safeAddress(makeResolve({ elapsed: clock.elapsed }), mayReach)),
     announcements,
     observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),
   })

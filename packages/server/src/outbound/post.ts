@@ -2,6 +2,7 @@
 // time limit.
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
+import type { LookupFunction } from 'node:net'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { http } from '../kernel/node-http.ts'
@@ -19,7 +20,7 @@ const DRAIN_MS = 1_000
 const MAX_INTERIM = 10
 
 export interface Post {
-  (url: string, headers: Record<string, string>, body: string): Promise<PushResult>
+  (url: string, headers: Record<string, string>, body: string, tenantId: string): Promise<PushResult>
   /** Aborts every exchange under way, and closes all connections. */
   close(): void
 }
@@ -55,7 +56,7 @@ function sendOnce(
   body: Buffer,
   exchange: UnderWay,
   agents: Agents,
-  lookup: SafeAddress['lookup'],
+  lookup: LookupFunction,
 ): Promise<PushResult | 'stale'> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
@@ -118,7 +119,7 @@ function drain(response: IncomingMessage, done: () => void): void {
   })
 }
 
-export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): Post {
+export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress): Post {
   const agents: Agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) }
   const underWay = new Set<UnderWay>()
   const closing = new AbortController()
@@ -146,7 +147,7 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     watching = false
   }
 
-  const post = (async (endpoint, headers, text) => {
+  const post = (async (endpoint, headers, text, tenantId) => {
     const url = URL.parse(endpoint)
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
       return { error: 'the endpoint is not an http or https URL' }
@@ -157,7 +158,7 @@ export function makePost(clock: Clock, { checkLiteral, lookup }: SafeAddress): P
     try {
       checkLiteral(url.hostname)
       for (let tries = 0; ; tries++) {
-        const result = await sendOnce(url, headers, body, exchange, agents, lookup)
+        const result = await sendOnce(url, headers, body, exchange, agents, lookupFor(tenantId))
         if (result !== 'stale') return result
         if (tries === 2) return { error: 'connection failed: closed by the endpoint' }
       }

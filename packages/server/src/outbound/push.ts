@@ -103,7 +103,7 @@ export function makePush(tools: PushTools): Push {
         delivery.json,
         keysOf(endpoint, target.secrets),
       )
-      const result = await post(target.endpoint, headers, delivery.json)
+      const result = await post(target.endpoint, headers, delivery.json, mailbox.tenantId)
       const ms = performance.now() - started
       outcome = cutting && 'error' in result ? { kind: 'interrupted' } : outcomeOf(result, clock.now())
       settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })

@@ -36,12 +36,14 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast' && address.match(PUBLIC_V6)
 }
 
-export type Resolve = (hostname: string) => Promise<string[]>
+/** Returns the addresses of a name, none if there is no such name. `tenantId` is the tenant that needs them. */
+export type Resolve = (hostname: string, tenantId: string) => Promise<string[]>
 
 export interface SafeAddress {
   /** Throws for a host that is a literal address and not allowed; a connection makes no lookup for these. */
   checkLiteral(hostname: string): void
-  lookup: LookupFunction
+  /** Returns the lookup for connections of a tenant. */
+  lookupFor(tenantId: string): LookupFunction
 }
 
 export function safeAddress(resolve: Resolve, allowed: (address: string) => boolean): SafeAddress {
@@ -50,8 +52,8 @@ export function safeAddress(resolve: Resolve, allowed: (address: string) => bool
       const address = hostname.replace(/^\[|\]$/g, '')
       if (isIP(address) && !allowed(address)) throw new AddressRefused()
     },
-    lookup(hostname, options, answer) {
-      resolve(hostname).then(
+    lookupFor: (tenantId) => (hostname, options, answer) => {
+      resolve(hostname, tenantId).then(
         (addresses) => {
           const wanted = Number(options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0))
           const safe = addresses.filter(allowed).map((address) => ({ address, family: isIP(address) }))

@@ -85,7 +85,7 @@ const RESPONSES: [what: string, respond: (socket: Socket) => void, exchange: Rec
 for (const [what, respond, expected] of RESPONSES) {
   test(`[PUSH-16] an exchange ends after ${what}`, async (t) => {
     const { url } = await startRaw(t, respond)
-    const { retryAfter: _, ...exchange } = (await postFor(t)(url, {}, '{}')) as Record<string, unknown>
+    const { retryAfter: _, ...exchange } = (await postFor(t)(url, {}, '{}', 'tnt')) as Record<string, unknown>
     assert.deepEqual(exchange, expected)
   })
 }
@@ -98,7 +98,7 @@ test('[PUSH-16] a connection that is reset after the status sends nothing again'
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () => setImmediate(() => socket.resetAndDestroy()))
   })
   const post = postFor(t)
-  for (let i = 0; i < 2; i++) assert.deepEqual(await post(url, {}, '{}'), { status: 200, retryAfter: undefined })
+  for (let i = 0; i < 2; i++) assert.deepEqual(await post(url, {}, '{}', 'tnt'), { status: 200, retryAfter: undefined })
   assert.equal(requests, 2)
 })
 
@@ -106,9 +106,9 @@ test('[PUSH-16] a user and password are sent, and those that cannot be decoded a
   const receiver = await startReceiver()
   t.after(() => receiver.stop())
   const post = postFor(t)
-  await post(`http://us%C3%A4r:p%40ss@127.0.0.1:${receiver.port}/`, {}, '{}')
+  await post(`http://us%C3%A4r:p%40ss@127.0.0.1:${receiver.port}/`, {}, '{}', 'tnt')
   assert.equal(receiver.all[0]!.headers.authorization, `Basic ${Buffer.from('usär:p@ss').toString('base64')}`)
-  const exchange = await post(`http://%ff@127.0.0.1:${receiver.port}/`, {}, '{}')
+  const exchange = await post(`http://%ff@127.0.0.1:${receiver.port}/`, {}, '{}', 'tnt')
   assert.deepEqual(exchange, { error: 'connection failed: URI malformed' })
 })
 

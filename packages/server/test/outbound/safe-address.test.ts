@@ -145,17 +145,17 @@ test('[PUSH-14] the connection goes to the address that was checked, whatever th
   // Here 127.0.0.2 counts as public and 127.0.0.1 as private.
   const allowed = (address: string): boolean => address === '127.0.0.2'
   const names = await nameServer(['127.0.0.2', '127.0.0.1'])
-  const resolve = makeResolve(() => clock.now() + (shift += 60_000), [names.server])
+  const resolve = makeResolve({ elapsed: () => clock.now() + (shift += 60_000), servers: [names.server] })
   let shift = 0
   const post = makePost(clock, safeAddress(resolve, allowed))
   const url = `http://rebind.example:${good.port}/`
-  assert.deepEqual(await post(url, {}, '{}'), { status: 204, retryAfter: undefined })
+  assert.deepEqual(await post(url, {}, '{}', 'tnt'), { status: 204, retryAfter: undefined })
   assert.equal(names.asked(), 1)
   // On the kept connection the name is not resolved again; on a new one the new address is refused.
-  assert.deepEqual(await post(url, {}, '{}'), { status: 204, retryAfter: undefined })
+  assert.deepEqual(await post(url, {}, '{}', 'tnt'), { status: 204, retryAfter: undefined })
   post.close()
   const anew = makePost(clock, safeAddress(resolve, allowed))
-  assert.deepEqual(await anew(url, {}, '{}'), { error: 'not a public address' })
+  assert.deepEqual(await anew(url, {}, '{}', 'tnt'), { error: 'not a public address' })
   assert.deepEqual([good.all.length, inside.all.length], [2, 0])
   assert.equal(good.all[0]!.headers.host, `rebind.example:${good.port}`)
   anew.close()
@@ -165,7 +165,8 @@ test('[PUSH-14] the connection goes to the address that was checked, whatever th
 })
 
 test('[PUSH-13] of several addresses of a name only the public ones are used', async () => {
-  const { lookup } = safeAddress(async () => ['10.0.0.1', '8.8.8.8', '::1', '2606:4700::1'], isPublicAddress)
+  const address = safeAddress(async () => ['10.0.0.1', '8.8.8.8', '::1', '2606:4700::1'], isPublicAddress)
+  const lookup = address.lookupFor('tnt')
   const all = await new Promise((resolve, reject) =>
     lookup('mixed.example', { all: true }, (error, found) => (error ? reject(error) : resolve(found))),
   )
@@ -199,7 +200,7 @@ test('[PUSH-13] address literals in odd notations are read as the address they m
     '127.0.0.1.',
     '%31%32%37.0.0.1',
   ]) {
-    const exchange = await post(`http://${host}:${receiver.port}/`, {}, '{}')
+    const exchange = await post(`http://${host}:${receiver.port}/`, {}, '{}', 'tnt')
     assert.deepEqual(exchange, { error: 'not a public address' }, host)
   }
   assert.equal(receiver.connections(), 0)
