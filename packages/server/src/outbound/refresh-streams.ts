@@ -4,9 +4,17 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import { dueAmong, readLeases } from './sql.ts'
 import type { Stream } from './stream.ts'
+import { makeTicker } from './ticker.ts'
 
-/** How often full streams look for acknowledgements on other nodes, and idle ones for what no wake-up reported. */
-const LOOK_FULL_MS = 1_000
+/**
+ * How soon a stream that became full looks for acknowledgements on other nodes, how much longer it waits after each
+ * look in vain, and how long at most. A worker that acknowledges at once gets its next deliveries at once; with a look
+ * every second it got `max_in_flight` of them a second. One that holds them for long costs a query a second.
+ */
+const FIRST_LOOK_MS = 20
+const LONGER = 1.5
+const LAST_LOOK_MS = 1_000
+/** How often idle streams look for what no wake-up reported. */
 const LOOK_IDLE_MS = 2_000
 const MAILBOXES_AT_ONCE = 500
 const LEASES_AT_ONCE = 500
@@ -15,23 +23,41 @@ export interface Looked {
   stream: Stream
   /** When the store was last asked about the stream, in elapsed time. */
   lookedAt: number
+  /** How long the stream waits for its next look while it is full. */
+  waitMs: number
 }
 
-/** Returns a function that looks up what the open streams have to know by now. */
-export function makeRefresh(store: Store, clock: Clock, log: Logger) {
+export interface Refresh {
+  /** Looks up what the open streams have to know by now. */
+  look(open: Iterable<Looked>, now: number, elapsed: number): void
+  /** Called when a stream has become full. */
+  filled(entry: Looked): void
+}
+
+/** `tickMs` is how often `look` is called for all streams. */
+export function makeRefresh(store: Store, clock: Clock, log: Logger, tickMs: number): Refresh {
   const overNodes = store.isShared
   /** Whether leases are being read. Streams whose leases are due meanwhile have their turn afterwards. */
   let looking = false
+  /** Streams that look more often than all are looked at. */
+  const justFilled = new Set<Looked>()
+  const keepLooking = makeTicker(clock, log, FIRST_LOOK_MS, () => justFilled.size > 0, lookAtFilled)
 
-  return (open: Iterable<Looked>, now: number, elapsed: number): void => {
+  function lookAtFilled(now: number, elapsed: number): void {
+    for (const entry of justFilled) if (!entry.stream.isFull() || entry.waitMs > tickMs) justFilled.delete(entry)
+    look(justFilled, now, elapsed)
+  }
+
+  function look(open: Iterable<Looked>, now: number, elapsed: number): void {
     const unsure: Stream[] = []
     const idle: Stream[] = []
     for (const entry of open) {
       const { stream } = entry
       const waited = elapsed - entry.lookedAt
-      if (stream.lapsesAt() <= now || (overNodes && waited >= LOOK_FULL_MS && stream.isFull())) {
+      if (stream.lapsesAt() <= now || (overNodes && waited >= entry.waitMs && stream.isFull())) {
         if (looking) continue
         unsure.push(stream)
+        entry.waitMs = Math.min(entry.waitMs * LONGER, LAST_LOOK_MS)
       } else if (waited >= LOOK_IDLE_MS && stream.isIdle()) idle.push(stream)
       else continue
       entry.lookedAt = elapsed
@@ -40,6 +66,17 @@ export function makeRefresh(store: Store, clock: Clock, log: Logger) {
     if (unsure.length === 0) return
     looking = true
     void lookAtLeases(store, unsure, clock.now, log).finally(() => (looking = false))
+  }
+
+  return {
+    look,
+    filled(entry) {
+      entry.waitMs = FIRST_LOOK_MS
+      entry.lookedAt = clock.elapsed()
+      if (!overNodes) return
+      justFilled.add(entry)
+      keepLooking()
+    },
   }
 }
 

@@ -67,16 +67,19 @@ export interface StreamTools {
   claim: Claim
   clock: Clock
   longInTurn: InTurn
+  /** Called when the stream has claimed all that it may hold. */
+  filled(): void
   /** Called when a claim fails, for example because the store is unavailable. */
   failed(error: unknown): void
 }
 
 export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: StreamTools): Stream {
-  const { claim, clock, longInTurn, failed } = tools
+  const { claim, clock, longInTurn, filled, failed } = tools
   const who = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
   const leases = makeHeldLeases()
   let again = false
   let full: number | null = null
+  let wasFilled = false
   let closed = false
   let bytes = FIRST_GUESS_BYTES
   let pumping: Promise<void> | null = null
@@ -112,6 +115,8 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
     do {
       again = false
       const room = max - leases.size
+      if (room < 1 && !wasFilled) filled()
+      wasFilled = room < 1
       if (closed || full !== null || room < 1) return
       const limit = Math.max(1, Math.min(room, Math.floor(CLAIM_BYTES / bytes)))
       const claimed = claim(mailbox, limit)

@@ -3,7 +3,7 @@
 // 1. A stream ends within a second of its key being revoked, its agent deactivated or its token expiring.
 // 2. A stream that ends, for whatever reason, releases its leases at once.
 // 3. An acknowledgement on this node frees its place at once; one on another node, a lapse or an extension is found by
-//    looking.
+//    looking, at first after a moment and then less and less often.
 import type { Activity } from '../activity/activity.ts'
 import type { Identify } from '../auth/identify.ts'
 import type { Claim } from '../delivery/claim.ts'
@@ -119,7 +119,7 @@ function whyFull(entries: Entries, tenantId: string, { ofNode, ofTenant }: typeo
 export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
   const { store, claim, wakeups, identify, clock, log } = tools
   const entries = makeEntries()
-  const refresh = makeRefresh(store, clock, log)
+  const refresh = makeRefresh(store, clock, log, TICK_MS)
   const places = makeSharedPlaces('streams', MAX_STREAMS_OF_ONE, tools.siblings)
   let closing = false
 
@@ -152,7 +152,7 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
         stream.comment()
       }
     }
-    refresh(entries.all, now, elapsed)
+    refresh.look(entries.all, now, elapsed)
   }
 
   tools.leaseNotices.watch({
@@ -178,6 +178,7 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
       claim,
       clock,
       longInTurn,
+      filled: () => refresh.filled(entry),
       failed: (error) => log.warn({ err: error }, 'a stream could not claim'),
     })
     const elapsed = clock.elapsed()
@@ -186,6 +187,7 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
       token,
       commentAt: elapsed + COMMENT_EVERY_MS,
       lookedAt: elapsed,
+      waitMs: 0,
       verifying: false,
       cancelWake: wakeups.wait(mailbox, stream.pump),
     }

@@ -271,6 +271,12 @@ onBothEngines((engine) => {
       await service.clock.advance(1_500)
       const second = await reader.next()
       assert.notEqual(second.id, first.id)
+      // An acknowledgement that comes at once is found at once.
+      await calls.publish(agent)
+      await calls.ack(agent, [second.id])
+      await service.clock.advance(20)
+      const third = await reader.next()
+      assert.notEqual(third.id, second.id)
       await service.call(`DELETE /v1/agents/${agent.id}/keys/${agent.keyId}`, { token: tenant.admin })
       await service.clock.advance(1_000)
       await reader.ended
