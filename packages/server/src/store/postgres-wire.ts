@@ -74,16 +74,28 @@ export const moveSql = ({ from, to, columns }: Move, where: string): string =>
   `with gone as (delete from ${from} where ${where} returning *)
    insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from gone`
 
+/** The errors of the driver that have no code, of connections that were lost after they were opened. */
+const LOST = new Set([
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Query read timeout',
+])
+
 /**
  * The server is away, going away, full or no longer the one that writes: SQLSTATE 08, 53, 57P and 25006, and errors of
  * the socket.
+ *
+ * An error that has a code is judged by it alone, and the message of any other only as a whole. Messages of our own
+ * errors, and of the server's, quote what a caller sent.
  */
 export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
-  if (code && /^(08|53|57P|25006)/.test(code)) return true
-  if (code && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)) return true
-  return /connection terminated|timeout expired|Client has encountered a connection error|not queryable|query read timeout/i.test(
-    message ?? '',
+  if (!code) return LOST.has(message ?? '')
+  return (
+    /^(08|53|57P|25006)/.test(code) ||
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)
   )
 }
 

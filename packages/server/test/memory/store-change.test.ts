@@ -250,8 +250,9 @@ onBothEngines((engine) => {
     }
   })
 
-  test('[MEM-22] a scope only widens, and a team is not exchanged', async () => {
-    await calls.promote(agent, memory.id, { scope: 'team', team_id: 'blue' })
+  test('[MEM-22] [STO-17] a scope only widens, and a team is not exchanged', async () => {
+    // The refusal quotes the team, which must not be taken for an error of the database.
+    await calls.promote(agent, memory.id, { scope: 'team', team_id: 'timeout expired' })
     const refused = async (body: object) =>
       assertError(await calls.promote(agent, memory.id, body), 'business_rule_violation', {
         rule: 'scope_only_widens',
@@ -259,7 +260,7 @@ onBothEngines((engine) => {
       })
     await refused({ scope: 'team', team_id: 'red' })
     await calls.promote(agent, memory.id, { scope: 'institutional' })
-    await refused({ scope: 'team', team_id: 'blue' })
+    await refused({ scope: 'team', team_id: 'timeout expired' })
     assert.equal((await calls.get(agent, memory.id)).body.scope, 'institutional')
   })
 

@@ -1,6 +1,7 @@
 // What a transaction promises: all or nothing, on disk when it resolves, invisible until then.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { ruleBroken } from '../../src/kernel/failure.ts'
 import type { Db } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { emptyStore, type OpenedStore } from '../support/store.ts'
@@ -29,6 +30,26 @@ onBothEngines((engine) => {
       throw thrown
     })
     await assert.rejects(failed, (error) => error === thrown)
+    assert.deepEqual(await ids(opened.store), [])
+  })
+
+  test('[STO-17] an error that quotes a caller is no outage, whatever the caller wrote', async () => {
+    for (const text of [
+      'timeout expired',
+      'Connection terminated',
+      'not queryable',
+      'query read timeout',
+      'disk full',
+    ]) {
+      const failure = ruleBroken('scope_only_widens', `This memory has the team ${text}`)
+      for (const thrown of [failure, new Error(`the team ${text}`)]) {
+        const failed = opened.store.tx(async (tx) => {
+          await add(tx, 'a')
+          throw thrown
+        })
+        await assert.rejects(failed, (error) => error === thrown)
+      }
+    }
     assert.deepEqual(await ids(opened.store), [])
   })
 
