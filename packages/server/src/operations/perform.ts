@@ -161,9 +161,8 @@ function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: 
 
   return (call: Call<never>, record: RecordResponse | null): Promise<OperationResponse> => {
     if (binding.kind === 'read' || binding.kind === 'browse') {
-      const { handle } = binding
-      const isOnCopy = binding.kind === 'browse' && store.staleReads !== store
-      const look = () => handle(call, isOnCopy ? store.staleReads : store.readFor(call.principal))
+      const { handle, kind } = binding
+      const look = () => handle(call, store.readFor(call.principal, { mayBeStale: kind === 'browse' }))
       const turn = readTurn(call.principal.tenantId, call.principal.id)
       return turn === undefined ? look() : turn.then(() => (call.options.isClientGone?.() ? gone() : look()))
     }

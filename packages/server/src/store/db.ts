@@ -174,6 +174,14 @@ export interface TxOptions {
   takesLong?: boolean
 }
 
+export interface ReadOptions {
+  /**
+   * The data may be two seconds old, and is read from a replica if there is one. For what people look through, never
+   * for what an agent has just done.
+   */
+  mayBeStale?: boolean
+}
+
 export interface Store extends Db {
   /** The name of the engine, for people to read. No decision depends on it. */
   readonly name: string
@@ -199,12 +207,7 @@ export interface Store extends Db {
    * Returns the store for the reads of `caller`. Where each read takes a connection, a tenant gets a few at a time, and
    * reads wait in turns: tenants first, then callers inside a tenant.
    */
-  readFor(caller: Caller): Db
-  /**
-   * Reads data that may be two seconds old, from a replica if there is one. For what people look through, never for
-   * what an agent has just done.
-   */
-  readonly staleReads: Db
+  readFor(caller: Caller, options?: ReadOptions): Db
   /** Rejects with the reason if connections to the store are not sessions of their own (postgres-sessions.ts). */
   requireSessions(): Promise<void>
   /** Reads again what may have changed about the store: whether it is sharded. */

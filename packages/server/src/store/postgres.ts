@@ -4,17 +4,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { backoffMs } from '../kernel/backoff.ts'
-import { StoreUnavailable, writesNeedTx, type Db, type Reads, type Store, type TxOptions, type Value } from './db.ts'
+import { StoreUnavailable, writesNeedTx, type Db, type Store, type TxOptions, type Value } from './db.ts'
 import { isDistributed } from './distribution.ts'
 import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
 import { requireSessions } from './postgres-sessions.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, isUniqueViolation, send } from './postgres-wire.ts'
-import { followReplica } from './replica.ts'
+import { followReplica, type RowsFor } from './replica.ts'
 import { makeWriteWatch, type WriteWatch } from './write-watch.ts'
 
 const PING_WITHIN_MS = 2_000
 const MAX_RETRIES = 5
+
+/** Returns how a caller's queries are run on these connections, and those of the service if none is given. */
+function rowsOn({ withClient, readFor }: Connections): RowsFor {
+  return (caller) =>
+    <R>(sql: string, values: readonly Value[] = []) => {
+      const query = async (client: pg.PoolClient): Promise<R[]> => (await send(client, sql, values)).rows as R[]
+      return caller ? readFor(caller, query) : withClient('query', query)
+    }
+}
 
 /** Returns a function that runs a transaction, and retries one that collided with others. */
 function makeTx(
@@ -49,10 +58,10 @@ function makeTx(
 export function openPostgres(options: PostgresOptions): Store {
   const connections = makeConnections(options)
   const { withClient } = connections
+  const rowsFor = rowsOn(connections)
+  const rows = rowsFor()
   const replica = options.readUrl === undefined ? null : makeConnections({ ...options, url: options.readUrl })
-
-  const rows = <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
-    withClient('query', async (client) => (await send(client, sql, values)).rows as R[])
+  const staleRowsFor = replica ? followReplica(rowsFor, rowsOn(replica), options.warn) : rowsFor
 
   const lookUp = async <R>(sql: string, values: readonly Value[] = []): Promise<R | undefined> =>
     (await connections.lookUp<R>(sql, values))[0]
@@ -61,7 +70,7 @@ export function openPostgres(options: PostgresOptions): Store {
   let isSharded = false
   const tx = makeTx(connections, writes, () => isSharded)
 
-  const store: Omit<Store, 'staleReads'> = {
+  const store: Store = {
     name: 'postgres',
     dialect,
     ...capabilities,
@@ -77,13 +86,8 @@ export function openPostgres(options: PostgresOptions): Store {
     ...writesNeedTx,
     tx,
     runAlone: (sql) => connections.withPatientClient(async (client) => void (await client.query(sql))),
-    readFor: (caller) =>
-      Object.create(store, {
-        rows: {
-          value: <R>(sql: string, values: readonly Value[] = []) =>
-            connections.readFor(caller, async (client) => (await send(client, sql, values)).rows as R[]),
-        },
-      }) as Db,
+    readFor: (caller, { mayBeStale = false } = {}) =>
+      Object.create(store, { rows: { value: mayBeStale ? staleRowsFor(caller) : rowsFor(caller) } }) as Db,
     beforeNextGroup: (begin) => void setImmediate(begin),
     withNextGroup: (begin) => void setImmediate(begin),
     requireSessions: () => requireSessions(withClient),
@@ -116,23 +120,5 @@ export function openPostgres(options: PostgresOptions): Store {
       await Promise.all([connections.close(), replica?.close()])
     },
   }
-  return Object.assign(store, {
-    staleReads: replica ? readingFrom(store as Db, rows, replica, options) : (store as Db),
-  })
-}
-
-/** Returns the store with its reads sent to a replica. */
-function readingFrom(
-  store: Db,
-  rows: Reads['rows'],
-  { withClient }: Connections,
-  { warn = () => {} }: PostgresOptions,
-): Db {
-  const copy = <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
-    withClient('query', async (client) => (await send(client, sql, values)).rows as R[])
-  const read = followReplica(rows, copy, warn)
-  return Object.create(store, {
-    rows: { value: read },
-    lookUp: { value: async (sql: string, values?: readonly Value[]) => (await read(sql, values))[0] },
-  }) as Db
+  return store
 }

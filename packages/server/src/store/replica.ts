@@ -2,7 +2,7 @@
 // is asked, it has shown that it holds everything committed up to a time no longer ago than that. Otherwise, and when
 // it cannot be reached, the database itself is asked.
 import { performance } from 'node:perf_hooks'
-import type { Reads, Value } from './db.ts'
+import { StoreUnavailable, type Caller, type Reads, type Value } from './db.ts'
 
 const MOST_BEHIND_MS = 2_000
 const LOOK_EVERY_MS = 500
@@ -12,17 +12,16 @@ const WRITTEN = 'select cast(pg_current_wal_lsn() as text) as place'
 /** Whether the copy has replayed the log up to a position. */
 const HAS_DONE = 'select pg_last_wal_replay_lsn() >= cast(? as pg_lsn) as done'
 
-type Rows = Reads['rows']
+/** Returns a function that runs queries in the caller's turn, or in that of the service. */
+export type RowsFor = (caller?: Caller) => Reads['rows']
 
-/**
- * `database` and `copy` run a query. `warn` is called when reads leave the copy for the database, and when they return.
- */
+/** `warn` is called when reads leave the copy for the database, and when they return. */
 export function followReplica(
-  database: Rows,
-  copy: Rows,
-  warn: (what: string, error: unknown) => void,
+  database: RowsFor,
+  copy: RowsFor,
+  warn: (what: string, error: unknown) => void = () => {},
   elapsed: () => number = performance.now.bind(performance),
-): Rows {
+): (caller: Caller) => Reads['rows'] {
   /** The copy holds everything that was committed before this time. */
   let holdsUpTo = -Infinity
   let lookedAt = -Infinity
@@ -38,8 +37,8 @@ export function followReplica(
     const at = elapsed()
     lookedAt = at
     try {
-      const [written] = await database<{ place: string }>(WRITTEN)
-      const [replica] = await copy<{ done: boolean | null }>(HAS_DONE, [written!.place])
+      const [written] = await database()<{ place: string }>(WRITTEN)
+      const [replica] = await copy()<{ done: boolean | null }>(HAS_DONE, [written!.place])
       if (replica?.done === true) holdsUpTo = at
       note(elapsed() - holdsUpTo <= MOST_BEHIND_MS, new Error('it is more than two seconds behind'))
     } catch (error) {
@@ -54,16 +53,19 @@ export function followReplica(
     return elapsed() - holdsUpTo <= MOST_BEHIND_MS
   }
 
-  return async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> => {
-    if (!(await isFresh())) return database<R>(sql, values)
-    try {
-      return await copy<R>(sql, values)
-    } catch (error) {
-      // The copy may be gone, or have cancelled the query for its own work. The database decides whether the query is
-      // wrong.
-      holdsUpTo = -Infinity
-      note(false, error)
-      return database<R>(sql, values)
+  return (caller) =>
+    async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> => {
+      if (!(await isFresh())) return database(caller)<R>(sql, values)
+      try {
+        return await copy(caller)<R>(sql, values)
+      } catch (error) {
+        // The copy may be gone, or have cancelled the query for its own work. The database decides whether the query is
+        // wrong. A copy that is busy is still there; a flood of one tenant must not take it from the others.
+        if (!(error instanceof StoreUnavailable && error.trouble === 'busy')) {
+          holdsUpTo = -Infinity
+          note(false, error)
+        }
+        return database(caller)<R>(sql, values)
+      }
     }
-  }
 }

@@ -156,7 +156,7 @@ export function openSqlite(
     )
   }
 
-  const store: Omit<Store, 'staleReads'> = {
+  const store: Store = {
     name: 'sqlite',
     dialect,
     ...capabilities,
@@ -191,5 +191,5 @@ export function openSqlite(
       writer.close()
     },
   }
-  return Object.assign(store, { staleReads: store as Db })
+  return store
 }

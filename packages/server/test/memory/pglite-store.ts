@@ -71,7 +71,7 @@ function on(
 
 export async function pgliteStore(): Promise<Store> {
   const pglite = await PGlite.create({ extensions: { vector } })
-  const store: Omit<Store, 'staleReads'> = {
+  const store: Store = {
     ...on(pglite),
     name: 'pglite',
     serverTime: async () => null,
@@ -105,5 +105,5 @@ export async function pgliteStore(): Promise<Store> {
     stats: () => ({ waiting: 0, connections: 1, idle: 1 }),
     close: () => pglite.close(),
   }
-  return Object.assign(store, { staleReads: store as Db })
+  return store
 }

@@ -83,11 +83,8 @@ const recordedStore = (store: Store, note: Note): Store => ({
     dialect: store.dialect,
     rows: (sql, values) => (note(sql, values), store.outsideTx.rows(sql, values)),
   },
-  get staleReads() {
-    return recordedDb(store.staleReads, note)
-  },
-  readFor(caller) {
-    const db = store.readFor(caller)
+  readFor(caller, options) {
+    const db = store.readFor(caller, options)
     return { ...recordedDb(store, note), rows: (sql, values) => (note(sql, values), db.rows(sql, values)) }
   },
   tx: (work, options) => store.tx((tx) => work(recordedDb(tx, note)), options),

@@ -30,14 +30,10 @@ export function watched(store: Store): WatchedStore {
     get isSharded() {
       return store.isSharded
     },
-    // A replica is not watched: it does not follow the time that a test moves.
-    get staleReads() {
-      return store.staleReads === store ? self : store.staleReads
-    },
     outsideTx: { dialect: store.dialect, rows: (sql, values) => count(store.outsideTx.rows(sql, values)) },
     rows: (sql, values) => count(store.rows(sql, values)),
-    readFor(caller) {
-      const db = store.readFor(caller)
+    readFor(caller, options) {
+      const db = store.readFor(caller, options)
       return { ...self, rows: (sql, values) => count(db.rows(sql, values)) }
     },
     lookUp: (sql, values) => count(store.lookUp(sql, values)),
