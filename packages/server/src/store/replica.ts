@@ -46,16 +46,18 @@ export function followReplica(
     }
   }
 
-  /** Waits for a look only if nothing is known about the copy. */
-  async function isFresh(): Promise<boolean> {
+  /**
+   * Begins a look if it is time for one. No read waits for it: a copy that does not respond would delay each of them for
+   * as long as it takes to give it up.
+   */
+  function isFresh(): boolean {
     if (elapsed() - lookedAt >= LOOK_EVERY_MS) looking ??= look().finally(() => void (looking = null))
-    if (holdsUpTo === -Infinity) await looking
     return elapsed() - holdsUpTo <= MOST_BEHIND_MS
   }
 
   return (caller) =>
     async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> => {
-      if (!(await isFresh())) return database(caller)<R>(sql, values)
+      if (!isFresh()) return database(caller)<R>(sql, values)
       try {
         return await copy(caller)<R>(sql, values)
       } catch (error) {

@@ -64,3 +64,49 @@ test('[SAFE-51] [SCL-7] a replica that is too busy for one tenant is read by the
   await rowsFor(quiet)('select 1')
   assert.deepEqual(asked, ['replica for loud', 'database for loud', 'replica for quiet'])
 })
+
+test('[SCL-7] no read waits for a replica that does not respond, neither at the start nor later', async () => {
+  const asked: string[] = []
+  let now = 0
+  const never: RowsFor = () => () => new Promise(() => {})
+  const rowsFor = followReplica(
+    server('database', asked),
+    never,
+    () => {},
+    () => now,
+  )
+  for (; now < 5_000; now += 250) {
+    rowsFor(quiet)('select 1').catch(assert.fail)
+    await new Promise(setImmediate)
+  }
+  assert.equal(asked.length, 20)
+  assert.deepEqual(new Set(asked), new Set(['database for quiet']))
+})
+
+test('[SCL-7] after the replica failed, reads go to the database until it responds again', async () => {
+  const asked: string[] = []
+  const warned: string[] = []
+  let now = 0
+  let isGone = false
+  const replica = server('replica', asked)
+  const gone: RowsFor = () => async () => {
+    throw new StoreUnavailable('it is gone')
+  }
+  const rowsFor = followReplica(
+    server('database', asked),
+    (caller) => (isGone ? gone : replica)(caller),
+    (what) => void warned.push(what),
+    () => now,
+  )
+  const read = async (): Promise<string | undefined> => {
+    now += 500
+    await rowsFor(quiet)('select 1')
+    return asked.at(-1)
+  }
+  while ((await read()) !== 'replica for quiet');
+  isGone = true
+  for (let i = 0; i < 3; i++) assert.equal(await read(), 'database for quiet')
+  isGone = false
+  while ((await read()) !== 'replica for quiet');
+  assert.deepEqual(warned, ['the replica is not read', 'the replica is read again'])
+})
