@@ -250,11 +250,11 @@ export function makeConnections(options: PostgresOptions): Connections {
     async close() {
       if (closing.signal.aborted) return
       closing.abort()
-      servers.close()
-      await listening.close()
       // A pool that ends would leave work that waits for a connection without one, so running work ends first.
       const closed = Promise.allSettled(underWay).then(() => Promise.all([lookUps.close(), pool.end()]))
-      await Promise.race([closed, sleep(CLOSE_WITHIN_MS, null, { ref: false })])
+      const all = Promise.all([listening.close(), closed])
+      await Promise.race([all, sleep(CLOSE_WITHIN_MS, null, { ref: false })])
+      servers.close()
     },
   }
 }

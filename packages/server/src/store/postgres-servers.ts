@@ -31,6 +31,7 @@ export interface Servers {
   watch(client: pg.Client): void
   /** Reports that a server went away or takes no writes any more: before the next work, the servers are asked again. */
   markInDoubt(): void
+  /** Cuts the connections that have not ended: their server no longer responds, and they would keep the process. */
   close(): void
 }
 
@@ -178,6 +179,9 @@ export function makeServers(
     markInDoubt() {
       if (mustFindPrimary) known = false
     },
-    close: stopPulse,
+    close() {
+      stopPulse()
+      cut(() => true)
+    },
   }
 }

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWakeups } from '../../src/delivery/wake.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { layWire } from '../support/cut-wire.ts'
 import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { emptyStore } from '../support/store.ts'
 
@@ -96,4 +99,25 @@ test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one 
   here.wake([mailbox.recipientId])
   await heard
   assert.equal(woken, 1)
+})
+
+test('[HTTP-28] PostgreSQL: close ends although the connection that listens no longer responds', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+  timeout: 60_000,
+}, async (t) => {
+  const { store, env, drop } = await emptyStore(postgres)
+  t.after(drop)
+  const url = new URL(env['DATABASE_URL']!)
+  const wire = await layWire(Number(url.port))
+  t.after(() => wire.cut())
+  url.port = String(wire.port)
+  const deaf = openPostgres({ url: url.href, clock: systemClock })
+  let heard = false
+  deaf.listen('mail', () => (heard = true))
+  while (!heard) {
+    store.notify('mail', 'probe')
+    await store.ping()
+  }
+  wire.freeze()
+  await deaf.close()
 })
