@@ -24,6 +24,9 @@ const publishOf = (token: string) => (): Call => ({
   body: `{"specversion":"1.0","type":"com.bench.order.created","source":"/bench","id":"w-${process.pid}-${n++}","data":{"total":${n % 500},"text":"${PADDING}"}}`,
 })
 
+const countsWorkers = async (port: number, count: number): Promise<boolean> =>
+  (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).includes(`\nsensorium_workers ${count}\n`)
+
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
 const postgres = await startPostgres()
@@ -32,6 +35,8 @@ try {
   for (let round = 0; round < ROUNDS; round++) {
     for (const workers of NUMBERS) {
       const service = await startService('sqlite', { DATABASE_URL: postgres.url, WORKERS: String(workers) })
+      // The address is printed when the first of them listens.
+      while (!(await countsWorkers(service.port, workers)));
       if (CORES) for (const pid of tree(service.pid)) execFileSync('taskset', ['-apc', CORES, String(pid)])
       const idleMb = mbOf(service.pid)
       const agents = await Promise.all(

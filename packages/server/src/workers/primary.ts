@@ -21,7 +21,11 @@ const ANSWER_WITHIN_MS = 2_000
 const STOP_WITHIN_MS = 17_000
 
 export interface Workers {
-  /** Resolves with the address once all workers listen. Rejects if the first one cannot. */
+  /**
+   * Resolves with the address once the first worker listens, and starts the others then. Rejects if the first one cannot
+   * listen. The others are not waited for: what keeps one of them from starting must not hide the address and the first
+   * key of a service that works.
+   */
   start(): Promise<string>
   /** Stops all workers. Resolves with the exit code once the last has ended. */
   stop(signal: string): Promise<number>
@@ -72,7 +76,7 @@ export function makeWorkers(count: number, log: Logger): Workers {
   return {
     async start() {
       const url = await begin(true)
-      await Promise.all(Array.from({ length: count - 1 }, () => begin(false)))
+      for (let i = 1; i < count && !stopping; i++) void begin(false)
       return url
     },
     async stop(signal) {

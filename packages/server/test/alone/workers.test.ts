@@ -41,8 +41,12 @@ async function untilGone(pids: readonly number[]): Promise<void> {
 describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, () => {
   let fresh: FreshStore
   let service: RunningProcess
-  const start = () =>
-    startProcess({ ...fresh.env, BOOTSTRAP_ADMIN_KEY: KEY, WORKERS: '2', RATE_LIMIT_TENANT: 'off', LOG_LEVEL: 'info' })
+  const start = async (): Promise<RunningProcess> => {
+    const env = { ...fresh.env, BOOTSTRAP_ADMIN_KEY: KEY, WORKERS: '2', RATE_LIMIT_TENANT: 'off', LOG_LEVEL: 'info' }
+    const started = await startProcess(env)
+    await started.printed(/(?:a worker is ready[^]*){2}/)
+    return started
+  }
   const pids = (): number[] =>
     [...service.output().matchAll(/"pid":(\d+),"msg":"a worker is ready"/g)].map(([, pid]) => Number(pid))
 
@@ -81,6 +85,11 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
       )
     }
     for (const worker of [1, 2]) await service.printed(new RegExp(`"worker":${worker},"request_id":`))
+  })
+
+  test('[SCL-6] address and key are shown when the first worker listens, whatever becomes of the others', () => {
+    // The second worker is started in the turn in which they are printed.
+    assert.match(service.output(), /a worker is ready[^]*Sensorium listens on[^]*"msg":"ready"[^]*a worker is ready/)
   })
 
   test('[SAFE-14] the streams and waiting polls of one agent are bounded over all workers together', {
