@@ -4,6 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
 import { makePrivate } from './data-directory.ts'
 
+/** SQLITE_BUSY: another process holds the lock. */
+const BUSY = 5
+
 // A connection that nothing refers to is garbage-collected, and its lock is dropped with it.
 const held = new Set<DatabaseSync>()
 
@@ -13,8 +16,10 @@ export function ownDirectory(directory: string): () => void {
   const lock = new DatabaseSync(file, { timeout: 0 })
   try {
     lock.exec('pragma journal_mode = delete; begin exclusive')
-  } catch {
+  } catch (error) {
     lock.close()
+    const { errcode, message } = error as Error & { errcode?: number }
+    if (errcode !== BUSY) throw new Error(`${file} cannot be locked: ${message}`, { cause: error })
     throw new Error(
       `Another sensorium already runs on ${directory}. Stop it first, or give this one a DATA_DIR of its own.`,
     )

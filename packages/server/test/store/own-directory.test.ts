@@ -1,6 +1,6 @@
 // One service owns a data directory; the command line works beside it.
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import v8 from 'node:v8'
 import vm from 'node:vm'
@@ -50,6 +50,17 @@ test('[STO-5] the directory stays owned until it is given back, whatever the gar
   }
   assert.throws(() => ownDirectory(folder), /already runs on/)
   rmSync(`${folder}/service.lock`)
+})
+
+test('[STO-5] a lock that cannot be taken for another reason is not told as another service', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const file = `${env['DATA_DIR']!}/service.lock`
+  // What can be had without a full disk: SQLite cannot read the file.
+  writeFileSync(file, 'not a database'.repeat(100))
+  assert.throws(() => ownDirectory(env['DATA_DIR']!), { message: `${file} cannot be locked: file is not a database` })
+  rmSync(file)
+  ownDirectory(env['DATA_DIR']!)()
 })
 
 test('[STO-5] a directory that was given back can be owned again', async (t) => {
