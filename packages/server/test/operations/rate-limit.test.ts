@@ -275,6 +275,21 @@ onBothEngines((engine) => {
       assert.equal((await list(second, bursting.token)).status, 200)
     })
 
+    test('[RATE-7] sixteen nodes that are used alike share one limit, within 10 %', async () => {
+      const { store, clock } = await start('off', 'off')
+      let asked = 0
+      const counted = { ...store, tx: ((work, options) => (asked++, store.tx(work, options))) as typeof store.tx }
+      const limiters = Array.from({ length: 16 }, () => makeRateLimiter(6, clock, counted))
+      const subject = [{ tenantId: 'ten_a', name: 'shared', limit: 1000 }]
+      let taken = 0
+      for (let refused = 0; refused < limiters.length; ) {
+        refused = 0
+        for (const limiter of limiters) (await limiter.take(subject)).allowed ? taken++ : refused++
+      }
+      assert.ok(taken >= 1000 && taken <= 1016, `${taken} requests with ${asked} transactions`)
+      assert.ok(asked <= 250, `${asked} transactions`)
+    })
+
     test('[RATE-7] [RATE-8] two nodes share the limit of failed exchanges', async () => {
       const first = await start('off', 'off')
       const second = await first.another()
