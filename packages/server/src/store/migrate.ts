@@ -54,6 +54,16 @@ export async function schemaVersion(db: Db): Promise<number> {
   return row?.version ?? 0
 }
 
+/** Throws if an older release made the store, and may be running on it. */
+export async function requireNotOlder(store: Store): Promise<void> {
+  const { current, newest } = await schemaStanding(store)
+  if (current > 0 && current < newest) {
+    throw new Error(
+      `The store has schema version ${current} and is older than this command, which needs ${newest}. Start the new release first: it migrates the store.`,
+    )
+  }
+}
+
 /** Brings the store to this code's schema and returns how many migrations ran. */
 export async function migrate(store: Store, now: number): Promise<number> {
   const migrations = readMigrations(store.dialect.engine)

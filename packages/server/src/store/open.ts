@@ -7,7 +7,7 @@ import { makeSecrets, type Secrets } from '../kernel/secrets.ts'
 import { databaseFile, makeDataDirectory } from './data-directory.ts'
 import { one, type Observe, type Store } from './db.ts'
 import { followClock } from './follow-clock.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireNotOlder } from './migrate.ts'
 import { readOrCreateSecret } from './secret-file.ts'
 import { openSqlite } from './sqlite.ts'
 
@@ -22,6 +22,8 @@ export interface OpenOptions {
   warn?: (what: string, error: unknown) => void
   /** How many connections transactions share, if the store has several. */
   poolSize?: number
+  /** Refuses a store that an older release made, instead of migrating it. An empty one is migrated. */
+  refuseOlder?: boolean
 }
 
 /** Opens the store as it is, without migrations and checks. The folder must exist. */
@@ -49,6 +51,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     await store.requireSessions()
     // Before anything is written, so that no time of a clock that is ahead gets into a store that nodes share.
     await followClock(store, clock)
+    if (options.refuseOlder) await requireNotOlder(store)
     await migrate(store, clock.now())
     await store.refreshCapabilities()
     await checkSecret(store, secrets)

@@ -12,9 +12,12 @@ import { openStore, storeExists, type Opened } from '../../store/open.ts'
 import type { ParsedInput, OperatorInvocation } from '../command.ts'
 import { originOf } from './ingest-options.ts'
 
-/** Opens an existing store and never creates one: a mistyped folder must not become a store. */
+/**
+ * Opens an existing store and never creates one: a mistyped folder must not become a store. Nor does it migrate one,
+ * because a service of the release that made it may be running on it, and would not know the new schema.
+ */
 function open(settings: Config): Promise<Opened> {
-  if (storeExists(settings)) return openStore(settings, systemClock)
+  if (storeExists(settings)) return openStore(settings, systemClock, { refuseOlder: true })
   throw ruleBroken(
     'no_store',
     `There is no store in ${path.resolve(settings.dataDir)}. Set DATA_DIR or DATABASE_URL as the service has it; \`sensorium start\` makes a store`,
