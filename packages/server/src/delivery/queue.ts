@@ -3,7 +3,7 @@ import { iso, isoOrNull } from '../kernel/clock.ts'
 import { memberTexts } from '../kernel/json-members.ts'
 import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 import { one, type Db } from '../store/db.ts'
-import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
+import { readEnvelope, shortText, type Item } from './long-payloads.ts'
 import { openPages } from './open-deliveries.ts'
 import type { Mailbox } from './sql.ts'
 import { PUBLIC_STATE, standingOf } from './standing.ts'
@@ -56,22 +56,21 @@ interface RecentRow {
   envelope: string | null
 }
 
-/** Returns the events of the latest acknowledgements as JSON, last acknowledged first. */
-export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, limit: number): Promise<JsonBody> {
+/** Returns the events of the latest acknowledgements as JSON, last acknowledged first; a long one is read later. */
+export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, limit: number): Promise<Item[]> {
   const rows = await db.rows<RecentRow>(
     `select d.id, d.event_id, d.acknowledged_at, ${shortText('e.envelope')} as envelope
        from acknowledged_deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where d.tenant_id = ? and d.recipient_id = ? order by d.acknowledged_at desc, d.id desc limit ?`,
     [tenantId, recipientId, limit],
   )
-  const items = rows.map((row): Item => {
+  return rows.map((row): Item => {
     if (row.envelope !== null) return recentJson(row, memberTexts(row.envelope, SHOWN_MEMBERS))
     return async () => {
       const text = await readEnvelope(db, tenantId, row.event_id)
       return text === undefined ? undefined : recentJson(row, await memberTexts(text, SHOWN_MEMBERS, nextTurn))
     }
   })
-  return listBody('{"events":[', items, () => ']}')
 }
 
 const SHOWN_MEMBERS: ReadonlySet<string> = new Set(['type', 'source', 'subject', 'time', 'data', 'data_base64'])

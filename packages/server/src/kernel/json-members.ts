@@ -183,14 +183,29 @@ export function memberTexts(
   return pause ? inSteps(steps, pause).then(textsOf) : textsOf(atOnce(steps))
 }
 
-/** Returns the text of a JSON object that is known to be valid without the members of these names, read in steps. */
-export function* withoutMembers(json: string, names: readonly string[]): Generator<void, string> {
+/**
+ * Takes the members of these names out of a JSON object that is known to be valid, read in steps: returns what they
+ * hold, and the text of the object without them. With `extraDepth` it may be nested deeper than what is sent.
+ */
+export function* splitMembers(
+  json: string,
+  names: readonly string[],
+  extraDepth = 0,
+): Generator<void, { taken: Map<string, Buffer>; rest: string }> {
   const bytes = Buffer.from(json)
   const cursor = atStart()
   const kept: string[] = []
+  const taken = new Map<string, Buffer>()
   skipSpace(bytes, cursor)
-  yield* walkMembers(bytes, cursor, 0, (at, [, end]) => {
-    if (!names.includes(nameIn(bytes, at))) kept.push(bytes.toString('utf8', at[0], end))
+  yield* walkMembers(bytes, cursor, -extraDepth, (at, [start, end]) => {
+    const name = nameIn(bytes, at)
+    if (names.includes(name)) taken.set(name, bytes.subarray(start, end))
+    else kept.push(bytes.toString('utf8', at[0], end))
   })
-  return `{${kept.join(',')}}`
+  return { taken, rest: `{${kept.join(',')}}` }
+}
+
+/** Returns the text of a JSON object that is known to be valid without the members of these names, read in steps. */
+export function* withoutMembers(json: string, names: readonly string[]): Generator<void, string> {
+  return (yield* splitMembers(json, names)).rest
 }

@@ -35,6 +35,8 @@ export interface ParseOptions {
   extraDepth?: number
   /** Whole numbers that a double cannot hold become bigint. */
   exactNumbers?: boolean
+  /** With `exactNumbers`: they become what JSON.stringify writes as it came, for a caller that passes the value on. */
+  rawNumbers?: boolean
   /** Halves of surrogate pairs are replaced, as every encoder would. */
   wellFormed?: boolean
   /** Members of the outermost object for which this returns true are checked and not read: present, but undefined. */
@@ -66,10 +68,15 @@ interface Open {
   name: [start: number, end: number]
 }
 
-function readText(text: string, { exactNumbers, wellFormed: mend }: ParseOptions): unknown {
-  const value: unknown = JSON.parse(text)
-  const exact = exactNumbers ? withExactNumbers(text, value) : value
-  return mend && escapesSurrogates(text) ? wellFormed(exact) : exact
+function withNumbers(text: string, value: unknown, { exactNumbers, rawNumbers }: ParseOptions): unknown {
+  if (!exactNumbers) return value
+  const exact = withExactNumbers(text, value)
+  return rawNumbers ? withRawNumbers(text, exact) : exact
+}
+
+function readText(text: string, options: ParseOptions): unknown {
+  const value = withNumbers(text, JSON.parse(text), options)
+  return options.wellFormed && escapesSurrogates(text) ? wellFormed(value) : value
 }
 
 // As in JSON.parse, the last of two members of the same name counts, and `__proto__` is a name like any other.
@@ -226,8 +233,8 @@ export const parseSteps = (bytes: Buffer, options: ParseOptions = {}): Generator
 function parseAtOnce(bytes: Buffer, options: ParseOptions): ParsedJson {
   const parsed = parseJson(bytes, options.extraDepth)
   if (!parsed.ok) return parsed
-  const exact = options.exactNumbers ? withExactNumbers(parsed.text, parsed.value) : parsed.value
-  return { ...parsed, value: options.wellFormed && escapesSurrogates(bytes) ? wellFormed(exact) : exact }
+  const value = withNumbers(parsed.text, parsed.value, options)
+  return { ...parsed, value: options.wellFormed && escapesSurrogates(bytes) ? wellFormed(value) : value }
 }
 
 export const isLong = (bytes: Buffer): boolean => bytes.length > SHORT
@@ -255,11 +262,12 @@ async function parseLong(bytes: Buffer, options: ParseOptions, pause: Pause): Pr
 }
 
 /** What may stand around an event in a response of the service. */
-const AROUND = STORED_DEPTH + 8
+export const AROUND = STORED_DEPTH + 8
 
 /** Does what `parseToPassOn` does, in steps, for a response of the service itself. */
-export async function passOnInSteps(text: string): Promise<unknown> {
-  const parsed = await parseBody(Buffer.from(text), { extraDepth: AROUND, exactNumbers: true })
+export async function passOnInSteps(text: string, pause: Pause): Promise<unknown> {
+  const options = { extraDepth: AROUND, exactNumbers: true, rawNumbers: true }
+  const parsed = await parseBody(Buffer.from(text), options, pause)
   if (!parsed.ok) throw new Error(`a response is not ${parsed.problem}`)
-  return withRawNumbers(text, parsed.value)
+  return parsed.value
 }

@@ -31,11 +31,28 @@ export class TooDeep extends Error {}
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 
+/** Yields the JSON of a text in slices, none of which ends in the middle of a character. */
+function* textPieces(text: string): Generator<string, void> {
+  let before = '"'
+  for (let at = 0; at < text.length; ) {
+    let end = at + PIECE
+    if (isHighHalf(text.charCodeAt(end - 1))) end++
+    yield before + JSON.stringify(text.slice(at, end)).slice(1, -1)
+    before = ''
+    at = end
+  }
+  yield '"'
+}
+
+const isHighHalf = (code: number): boolean => code >= 0xd800 && code < 0xdc00
+const isLongText = (value: unknown): value is string => typeof value === 'string' && value.length > PIECE
+
 /**
  * Yields the JSON of a value piece by piece, with whole numbers of any length. What JSON cannot express is null. Throws
  * TooDeep if it nests deeper than `maxDepth`.
  */
 export function* jsonPieces(value: unknown, maxDepth = Infinity): Generator<string, void> {
+  if (isLongText(value)) return yield* textPieces(value)
   const root = openOf(value)
   if (!root) return yield textOf(value) ?? 'null'
   const open = [root]
@@ -51,11 +68,17 @@ export function* jsonPieces(value: unknown, maxDepth = Infinity): Generator<stri
     const part = top.holder[name ?? top.read]
     top.read++
     const inner = openOf(part)
-    const text = inner ? (inner.names ? '{' : '[') : textOf(part)
+    const isLong = isLongText(part)
+    const text = isLong ? '' : inner ? (inner.names ? '{' : '[') : textOf(part)
     if (text === undefined && name !== undefined) continue
     piece += `${top.isBegun ? ',' : ''}${name === undefined ? '' : `${JSON.stringify(name)}:`}${text ?? 'null'}`
     top.isBegun = true
     if (inner && open.push(inner) > maxDepth) throw new TooDeep()
+    if (isLong)
+      for (const slice of textPieces(part)) {
+        yield piece + slice
+        piece = ''
+      }
     if (piece.length >= PIECE) {
       yield piece
       piece = ''

@@ -1,43 +1,118 @@
 // Bounds what one exchange with the library costs.
-import type { JSONRPCMessage, McpServer, Transport } from '@modelcontextprotocol/server'
+import type {
+  JSONRPCErrorResponse,
+  JSONRPCMessage,
+  JSONRPCResultResponse,
+  McpServer,
+  Transport,
+} from '@modelcontextprotocol/server'
+import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import { snippet } from '../kernel/beginning-of.ts'
+import { jsonPieces } from '../kernel/json-write.ts'
 import type { Pause } from '../kernel/step-turns.ts'
+import type { Outlet } from './outlet.ts'
+import type { ResultTurn } from './result-turn.ts'
 
 /** The library puts names from the request and every problem that it finds into the text of an error. */
 export const MAX_ERROR_TEXT = 500
+/** Characters of a long result that go out at a time. */
+const SLICE = 65_536
 
-function withShortError(message: JSONRPCMessage): JSONRPCMessage {
-  if (!('error' in message)) return message
+export interface Bounds {
+  /** Resolves when the next message may be handled, or the next step of one be done. */
+  turn: Pause
+  outlet: Outlet
+  resultTurn: ResultTurn
+}
+
+function withShortError(message: JSONRPCErrorResponse): JSONRPCErrorResponse {
   return { ...message, error: { ...message.error, message: snippet(message.error.message, MAX_ERROR_TEXT) } }
 }
 
+/** A long result: what is written of it, and the rest. */
+interface Begun {
+  text: string
+  pieces: Generator<string, void>
+}
+
+/** Begins to write a result. Returns null if it is short. */
+function begin(result: object): Begun | null {
+  const pieces = jsonPieces(result)
+  let text = ''
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
+    text += next.value
+    if (text.length > SHORT_BYTES) return { text, pieces }
+  }
+  return null
+}
+
+async function finish({ text, pieces }: Begun, pause: Pause): Promise<Buffer[]> {
+  const slices: Buffer[] = []
+  let slice = text
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
+    await pause()
+    slice += next.value
+    if (slice.length < SLICE) continue
+    slices.push(Buffer.from(slice))
+    slice = ''
+  }
+  slices.push(Buffer.from(slice))
+  return slices
+}
+
 /**
- * Makes the server send only short error texts, and handle the messages of a batch one by one: the first at once, each
- * other when `turn` resolves. A hundred requests for the list of tools are 2.3 MB, and were written in one turn of the
- * event loop. Returns the server.
+ * Makes the server send only short error texts and write long results in steps, and handle the messages of a batch one
+ * after the other: the first at once, each other when the client has taken the answer to the one before and `turn` has
+ * resolved. A hundred requests for the list of tools are 2.3 MB, and were written in one turn of the event loop; a
+ * hundred long results were all in memory. Returns the server.
  */
-export function boundExchange(server: McpServer, turn: Pause): McpServer {
+export function boundExchange(server: McpServer, { turn, outlet, resultTurn }: Bounds): McpServer {
   const connect = server.connect.bind(server)
   server.connect = async (transport) => {
     const send = transport.send.bind(transport)
-    transport.send = (message, options) => send(withShortError(message), options)
+    let answered = (): void => {}
+
+    function sendAnswer(message: JSONRPCMessage): Promise<void> {
+      void outlet.taken().then(() => {
+        resultTurn.leave()
+        answered()
+      })
+      return send(message)
+    }
+
+    async function sendLong(message: JSONRPCResultResponse, begun: Begun): Promise<void> {
+      await resultTurn.take()
+      await sendAnswer({ ...message, result: outlet.hold(await finish(begun, turn)) })
+    }
+
+    // Protocol 2026-07-28 has no batches, and there the library sets the HTTP status by what is sent at once. So what is
+    // short does not wait.
+    transport.send = (message, options) => {
+      if ('error' in message) return sendAnswer(withShortError(message))
+      if (!('result' in message)) return send(message, options)
+      const begun = begin(message.result)
+      return begun ? sendLong(message, begun) : sendAnswer(message)
+    }
+
     await connect(transport)
     const { onmessage } = transport
-    let isFirst = true
+    /** Resolves when all messages so far are answered. */
+    let before: Promise<void> | null = null
     transport.onmessage = (message, extra) => {
-      // Protocol 2026-07-28 has no batches, and there the library sets the HTTP status by what is sent at once.
-      if (isFirst) onmessage?.(message, extra)
-      else void handleLater(() => onmessage?.(message, extra), transport)
-      isFirst = false
+      const handle = (): Promise<void> => {
+        const isAnswered = new Promise<void>((resolve) => (answered = resolve))
+        onmessage?.(message, extra)
+        return 'id' in message && 'method' in message ? isAnswered : Promise.resolve()
+      }
+      before = before === null ? handle() : before.then(() => handleLater(handle, transport))
     }
   }
 
-  async function handleLater(handle: () => void, transport: Transport): Promise<void> {
-    await turn()
-    // The client may have left meanwhile.
-    if (!server.isConnected()) return
+  async function handleLater(handle: () => Promise<void>, transport: Transport): Promise<void> {
     try {
-      handle()
+      await turn()
+      // The client may have left meanwhile.
+      if (server.isConnected()) await handle()
     } catch (error) {
       transport.onerror?.(error as Error)
       await transport.close()

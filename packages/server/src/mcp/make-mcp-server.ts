@@ -3,7 +3,7 @@
 import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server'
 import { invalid } from '../kernel/failure.ts'
 import { textSteps } from '../kernel/json-write.ts'
-import { inSteps, nextTurn } from '../kernel/step-turns.ts'
+import { inSteps } from '../kernel/step-turns.ts'
 import { unknownField } from '../operations/unknown-field.ts'
 import { registerPrompts } from './prompts.ts'
 import { isRefusal } from './refusal.ts'
@@ -72,7 +72,7 @@ function known({ input }: Tool, given: Record<string, unknown>): Record<string, 
 async function run(tool: Tool, input: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
   try {
     const result = await tool.run(known(tool, input) as never, caller)
-    const text = await inSteps(textSteps(result), nextTurn)
+    const text = await inSteps(textSteps(result), caller.pause)
     return { content: [{ type: 'text', text }], structuredContent: result }
   } catch (error) {
     return refusalResult(error)

@@ -1,7 +1,5 @@
 // MCP over streamable HTTP at /mcp: bytes in, bytes out, around the library's handler. Requests share no state, so any
 // node can take the next one.
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server'
 import type { Identify } from '../auth/identify.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -10,22 +8,23 @@ import { bearer } from '../http/authenticate.ts'
 import { makeBodyTurns } from '../http/body-turns.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { abortSignalOf } from '../http/gone-signal.ts'
+import { largeResponses } from '../http/large-responses.ts'
 import type { Mount } from '../http/mount.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { unauthenticated } from '../kernel/failure.ts'
-import { passOnInSteps } from '../kernel/json-steps.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
+import { makeStepTurns } from '../kernel/step-turns.ts'
 import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
-import { resultOf } from '../operations/response.ts'
 import { makeAuthenticate } from './authenticate.ts'
-import { boundExchange } from './bound-exchange.ts'
+import { boundExchange, type Bounds } from './bound-exchange.ts'
+import { callerInProcess } from './caller.ts'
 import { makeMailboxBus } from './mailbox-bus.ts'
 import { makeMcpServer } from './make-mcp-server.ts'
 import { isListening, readMessages } from './read-messages.ts'
+import { makeOutlet } from './outlet.ts'
+import { makeResultTurn } from './result-turn.ts'
 import { makeSubscriptions, MAX_SUBSCRIPTIONS } from './subscriptions.ts'
-import type { Caller } from './tool.ts'
 
 export interface McpTools {
   operations: Operations
@@ -47,15 +46,8 @@ const MAX_BATCH = 100
 interface Extra extends Record<string, unknown> {
   principal: Principal
   options: CallOptions
-  /** Resolves when the next message may be handled. */
-  turn: Pause
+  bounds: Bounds
 }
-
-const callerOf = (operations: Operations, { principal, options }: Extra): Caller => ({
-  id: principal.id,
-  call: async (operation, input) =>
-    resultOf<typeof operation>(await operations.perform(principal, operation, input, options), passOnInSteps),
-})
 
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/
 
@@ -78,28 +70,24 @@ function headersOf({ headers }: Exchange): Headers {
   return copied
 }
 
-async function write(exchange: Exchange, response: Response): Promise<void> {
-  const sent = exchange.open(response.status, Object.fromEntries(response.headers))
-  if (response.body === null) return void sent.end()
-  await pipeline(Readable.fromWeb(response.body as import('node:stream/web').ReadableStream), sent)
-}
-
 export function mcpMount(tools: McpTools): Mount {
   const { operations, identify, wakeups, clock, log, version, maxBytes, publicUrl } = tools
   const bodyTurns = makeBodyTurns()
   const messageTurns = makeStepTurns()
+  const longResults = largeResponses()
   const publicHost = publicUrl === null ? null : new URL(publicUrl).host
   const authenticate = makeAuthenticate(operations, identify)
   const bus = makeMailboxBus(wakeups)
   const subscriptions = makeSubscriptions(clock)
   const handler = createMcpHandler(
     ({ authInfo, era }) => {
-      const extra = authInfo!.extra as Extra
-      const caller = callerOf(operations, extra)
+      const { principal, options, bounds } = authInfo!.extra as Extra
+      const { turn: pause, resultTurn } = bounds
+      const caller = callerInProcess({ operations, principal, options, pause, resultTurn })
       // A call ends with the HTTP request that carries it. Before protocol 2026-07-28, subscribing needs a session.
       return boundExchange(
         makeMcpServer(() => caller, { version, subscribes: era === 'modern' }),
-        extra.turn,
+        bounds,
       )
     },
     {
@@ -111,8 +99,9 @@ export function mcpMount(tools: McpTools): Mount {
   )
 
   async function serve(exchange: Exchange, identified: () => void): Promise<void> {
-    if (isForeignPage(exchange, publicHost))
-      return write(exchange, refusal(403, -32000, 'Pages of other origins are refused'))
+    const outlet = makeOutlet()
+    const refuse = (...given: Parameters<typeof refusal>) => outlet.write(exchange, refusal(...given))
+    if (isForeignPage(exchange, publicHost)) return refuse(403, -32000, 'Pages of other origins are refused')
     const { requestId, clientAddress } = exchange
     const gone = abortSignalOf(exchange.signal())
     const token = bearer(exchange)
@@ -122,7 +111,7 @@ export function mcpMount(tools: McpTools): Mount {
     // Each message counts as a request, in addition to the operations that its tool calls.
     await operations.admit(principal, {}, exchange)
     const messages = await readMessages(exchange, maxBytes, bodyTurns)
-    if (messages?.ok === false) return write(exchange, refusal(400, messages.code, messages.problem))
+    if (messages?.ok === false) return refuse(400, messages.code, messages.problem)
     for (let i = 1; i < Math.min(messages?.count ?? 0, MAX_BATCH); i++) await operations.admit(principal, {}, {})
 
     // Whether the key stands is read from the store. Exchanging it again would be refused with 429 if the client's
@@ -132,6 +121,7 @@ export function mcpMount(tools: McpTools): Mount {
       await authenticate(token, { requestId, clientAddress })
     }
     const subscription = isListening(messages) ? subscriptions.open(principal.id, verify) : null
+    const resultTurn = makeResultTurn(longResults, principal)
     try {
       const signal = subscription ? AbortSignal.any([gone, subscription.signal]) : gone
       const request = new Request(ADDRESS, { method: exchange.method, headers: headersOf(exchange), signal })
@@ -143,14 +133,19 @@ export function mcpMount(tools: McpTools): Mount {
         signal: () => gone,
         isClientGone: () => exchange.isClientGone(),
       }
-      const turn: Pause = () => messageTurns.take(principal.tenantId, principal.id)
-      const extra: Extra = { principal, options, turn }
+      async function turn(): Promise<void> {
+        await messageTurns.take(principal.tenantId, principal.id)
+        gone.throwIfAborted()
+      }
+      const extra: Extra = { principal, options, bounds: { turn, outlet, resultTurn } }
       const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
       const given = { authInfo, ...(messages ? { parsedBody: messages.value } : {}) }
       await turn()
-      await write(exchange, await bus.runAs(principal.id, () => handler.fetch(request, given)))
+      await outlet.write(exchange, await bus.runAs(principal.id, () => handler.fetch(request, given)))
     } finally {
       subscription?.close()
+      outlet.close()
+      resultTurn.leave()
     }
   }
 

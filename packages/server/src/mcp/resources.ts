@@ -7,8 +7,10 @@ import {
   ResourceTemplate,
   type McpServer,
 } from '@modelcontextprotocol/server'
+import { textSteps } from '../kernel/json-write.ts'
+import { inSteps } from '../kernel/step-turns.ts'
 import { isRefusal } from './refusal.ts'
-import { summaryOf } from './shapes.ts'
+import { shownData, summaryOf, USUAL_DATA } from './shapes.ts'
 import type { Caller } from './tool.ts'
 
 export const MAILBOX_URI = 'sensorium://mailbox'
@@ -18,9 +20,10 @@ const LISTED = 50
 /**
  * Returns the contents of a resource. A refusal becomes a protocol error; the protocol has none for a missing scope.
  */
-async function contentsOf(uri: URL, read: () => Promise<unknown>) {
+async function contentsOf(uri: URL, caller: Caller, read: (caller: Caller) => Promise<unknown>) {
   try {
-    return { contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(await read()) }] }
+    const text = await inSteps(textSteps(await read(caller)), caller.pause)
+    return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] }
   } catch (error) {
     if (!isRefusal(error)) throw error
     const { code, message, details } = error
@@ -54,10 +57,15 @@ export function registerResources(
       mimeType: 'application/json',
     },
     (uri, { mcpReq }) =>
-      contentsOf(uri, async () => {
-        const { id, call } = callerOf(mcpReq.signal)
-        const queue = await call(operations.getQueue, { params: { id } })
-        const { events } = await call(operations.listRecentEvents, { params: { id }, query: { limit: 5 } })
+      contentsOf(uri, callerOf(mcpReq.signal), async ({ id, call, each, pause }) => {
+        const params = { id }
+        const queue = await call(operations.getQueue, { params })
+        const input = { params, query: { limit: 5 } }
+        const events = await each(operations.listRecentEvents, input, async (event: Record<string, unknown>) => {
+          const name = 'data_base64' in event ? 'data_base64' : 'data'
+          const { data, ...isCut } = (await shownData(event[name], USUAL_DATA, pause)).fields
+          return { ...event, [name]: data, ...isCut }
+        })
         return { queue, recent_events: events }
       }),
   )
@@ -76,8 +84,8 @@ export function registerResources(
     template,
     { title: 'Memory', description: 'A memory that you can see.', mimeType: 'application/json' },
     (uri, variables, { mcpReq }) =>
-      contentsOf(uri, () =>
-        callerOf(mcpReq.signal).call(operations.getMemory, { params: { id: String(variables['id']) } }),
+      contentsOf(uri, callerOf(mcpReq.signal), ({ call }) =>
+        call(operations.getMemory, { params: { id: String(variables['id']) } }),
       ),
   )
 }

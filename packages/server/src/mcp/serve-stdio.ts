@@ -1,7 +1,9 @@
 // MCP over standard input and output, for chat clients that start a program: the same tools, over HTTP to the service.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { createClient, type OperationId } from '@sensorium/client'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { makeMcpServer } from './make-mcp-server.ts'
+import type { Caller } from './tool.ts'
 
 /** A few seconds: programs that call tools give up on a call after a time of their own, often a minute. */
 const ATTEMPTS = 8
@@ -20,11 +22,21 @@ export interface StdioOptions {
 export async function serveMcpOverStdio({ url, apiKey, version, report, signal }: StdioOptions): Promise<void> {
   const client = createClient({ url, apiKey, attempts: ATTEMPTS })
   const agent = await client.agent({ signal })
-  const callerOf = (signal: AbortSignal) => ({
-    id: agent?.id ?? '',
-    call: ({ id }: { id: string }, input: object) =>
-      client.call(id as OperationId, input as never, { signal }) as never,
-  })
+  function callerOf(signal: AbortSignal): Caller {
+    const call = ({ id }: { id: string }, input: object) =>
+      client.call(id as OperationId, input as never, { signal }) as never
+    return {
+      id: agent?.id ?? '',
+      pause: nextTurn,
+      call,
+      async each(operation, input, take) {
+        const result: { deliveries?: never[]; events?: never[] } = await call(operation, input)
+        const taken: Awaited<ReturnType<typeof take>>[] = []
+        for (const event of result.deliveries ?? result.events ?? []) taken.push(await take(event))
+        return taken
+      },
+    }
+  }
   serveStdio(() => makeMcpServer(callerOf, { version, subscribes: false }), { onerror: report })
   // A file or /dev/null emits `end` but not `close`; a destroyed stream emits `close` but not `end`.
   await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve))

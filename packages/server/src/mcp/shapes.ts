@@ -2,7 +2,9 @@
 import { Type, type Delivery, type Memory, type Schema, type Static } from '@sensorium/contract'
 import { snippet } from '../kernel/beginning-of.ts'
 import { jsonPieces } from '../kernel/json-write.ts'
-import { nextTurn } from '../kernel/step-turns.ts'
+import { passOnInSteps } from '../kernel/json-steps.ts'
+import type { Pause } from '../kernel/step-turns.ts'
+import { LongData } from './long-data.ts'
 
 const SNIPPET = 300
 /** How many characters of an event's data are shown by default. */
@@ -52,27 +54,40 @@ export const DeliverySummary = Type.Object({
   related_memories: optional(Type.Array(Type.Unknown())),
 })
 
-/** Returns the JSON of a value up to the piece in which it becomes longer than `most`, written in steps. */
-async function writtenUpTo(value: unknown, most: number): Promise<string> {
-  let written = ''
-  for (const piece of jsonPieces(value)) {
-    if (written !== '') await nextTurn()
-    written += piece
-    if (written.length > most) break
+/**
+ * Returns the data of an event, or the beginning of its JSON if that is longer than `most`, and how many characters are
+ * shown. It is written in steps, no further than it is shown.
+ */
+export async function shownData(
+  data: unknown,
+  most: number,
+  pause: Pause,
+): Promise<{ shown: number; fields: { data?: unknown; data_is_cut?: true } }> {
+  if (data === undefined) return { shown: 0, fields: {} }
+  const cut = (text: string) => ({ shown: most, fields: { data: snippet(text, most), data_is_cut: true as const } })
+  if (data instanceof LongData) {
+    if (data.text.length > most) return cut(data.text)
+    return { shown: data.text.length, fields: { data: await passOnInSteps(data.text, pause) } }
   }
-  return written
+  let written = ''
+  for (const piece of jsonPieces(data)) {
+    if (written !== '') await pause()
+    written += piece
+    if (written.length > most) return cut(written)
+  }
+  return { shown: written.length, fields: { data } }
 }
 
 /** Returns the summary, and how many characters of data it shows. */
 export async function deliverySummary(
   { id, event_id, attempt_count, payload }: Delivery,
   dataCharacters: number,
+  pause: Pause,
 ): Promise<{ summary: Static<typeof DeliverySummary>; shown: number }> {
   const { type, source, data, enrichment, ...attributes } = payload as Record<string, unknown>
   const named = (name: string, attribute: string): Record<string, string> =>
     typeof attributes[attribute] === 'string' ? { [name]: attributes[attribute] } : {}
-  const written = data === undefined ? '' : await writtenUpTo(data, dataCharacters)
-  const isLong = written.length > dataCharacters
+  const { shown, fields } = await shownData(data, dataCharacters, pause)
   const memories = (enrichment as { memories?: unknown[] } | undefined)?.memories
   const summary = {
     delivery_id: id,
@@ -85,9 +100,8 @@ export async function deliverySummary(
     ...named('reply_to', 'replyto'),
     ...named('correlation_id', 'correlationid'),
     attempt: attempt_count,
-    ...(data === undefined ? {} : { data: isLong ? snippet(written, dataCharacters) : data }),
-    ...(isLong ? { data_is_cut: true } : {}),
+    ...fields,
     ...(memories && memories.length > 0 ? { related_memories: memories } : {}),
   }
-  return { summary, shown: Math.min(written.length, dataCharacters) }
+  return { summary, shown }
 }

@@ -1,15 +1,30 @@
 // A tool: an operation as a language model sees it. Its name and description are written for the model, its results are
 // small, and the operation that it calls decides what it may do.
 import type { Operation, ResultOf, Static, Schema } from '@sensorium/contract'
+import type { Pause } from '../kernel/step-turns.ts'
+
+export interface CallInput {
+  params?: Record<string, string>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+/** An item of an operation that lists events. */
+export type EventOf<O> =
+  ResultOf<O> extends { deliveries: (infer I)[] } ? I : ResultOf<O> extends { events: (infer I)[] } ? I : never
 
 /** The user of the tools, and how its operations are called: in process, or over HTTP through the client. */
 export interface Caller {
   /** The id of the agent or the org-admin. */
   readonly id: string
-  call<O extends Operation>(
-    operation: O,
-    input: { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown },
-  ): Promise<ResultOf<O>>
+  /** Lets others have their turn, between two steps of long work. */
+  readonly pause: Pause
+  call<O extends Operation>(operation: O, input: CallInput): Promise<ResultOf<O>>
+  /**
+   * Calls an operation that lists events, and returns what `take` makes of each. In process, one event at a time is
+   * whole in memory, and long data is a LongData.
+   */
+  each<O extends Operation, T>(operation: O, input: CallInput, take: (event: EventOf<O>) => Promise<T>): Promise<T[]>
 }
 
 export interface Tool {

@@ -47,7 +47,7 @@ export interface CallOptions {
   readonly strict?: boolean
   /**
    * The caller takes the result as a value and shows the beginning of it: in a list, memories have long texts cut and
-   * `metadata` empty; a single memory has `metadata` empty if it is long.
+   * `metadata` empty; a single memory has `metadata` empty if it is long. A list of events is `items`.
    */
   readonly brief?: boolean
   /** Called when `strict` is applied, before the shape is checked. */

@@ -6,12 +6,11 @@ import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
 import { makeAcknowledge } from '../delivery/acknowledge-together.ts'
 import type { Claim } from '../delivery/claim.ts'
-import type { ClaimedDelivery } from '../delivery/claimed.ts'
 import { listDeadLetters } from '../delivery/dead-letters.ts'
 import type { DeadLetterScope } from '../delivery/find-dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { LeaseNotices } from '../delivery/lease-notices.ts'
-import { listBody, type JsonBody } from '../delivery/long-payloads.ts'
+import { listBody, type Item, type JsonBody } from '../delivery/long-payloads.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { queueHealth, recentEvents } from '../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../delivery/settle.ts'
@@ -20,9 +19,7 @@ import type { Wakeups } from '../delivery/wake.ts'
 import { makeReplayDeadLetter } from '../events/replay.ts'
 import type { PushHealth } from '../outbound/endpoint.ts'
 import { unauthenticated } from '../kernel/failure.ts'
-import { STORED_DEPTH, withRawNumbers } from '../kernel/json.ts'
-import { parseBody } from '../kernel/json-steps.ts'
-import { makeStepTurns, nextTurn } from '../kernel/step-turns.ts'
+import { makeStepTurns } from '../kernel/step-turns.ts'
 import { Stop } from '../kernel/stop.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
@@ -53,25 +50,8 @@ export const deadLetterScope = (principal: Principal): DeadLetterScope => ({
   recipientId: isOrgAdmin(principal) ? null : principal.id,
 })
 
-const pollBody = (found: readonly ClaimedDelivery[]): JsonBody =>
-  listBody(
-    '{"deliveries":[',
-    found.map(({ json }) => json),
-    (count) => `],"count":${count}}`,
-  )
-
-/** Returns the same body as a value, for a caller in process. Parses one delivery per turn of the event loop. */
-async function parsed(found: readonly ClaimedDelivery[]): Promise<object> {
-  const deliveries: unknown[] = []
-  for (const { json } of found) {
-    const text = typeof json === 'string' ? json : await json()
-    if (text === undefined) continue
-    const delivery = await parseBody(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true })
-    if (delivery.ok) deliveries.push(withRawNumbers(text, delivery.value))
-    await nextTurn()
-  }
-  return { deliveries, count: deliveries.length }
-}
+const pollBody = (items: readonly Item[]): JsonBody =>
+  listBody('{"deliveries":[', items, (count) => `],"count":${count}}`)
 
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
   const { store, claim, identify, leaseNotices, now, policyOf, activity, pushHealth } = tools
@@ -93,7 +73,8 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
               requireValidKey(principal),
             )
           : await claim(mailboxOf(principal), limit)
-      return options.brief ? ok(await parsed(found)) : { status: 200, isLeased: true, ...pollBody(found) }
+      const items = found.map(({ json }) => json)
+      return { status: 200, ...(options.brief ? { items } : { isLeased: true, ...pollBody(items) }) }
     }),
 
     own(operations.ackDeliveries, async ({ principal, body }, record) => {
@@ -132,14 +113,14 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       return response
     }),
 
-    read(operations.listRecentEvents, async ({ principal, params, query }, db) => {
+    read(operations.listRecentEvents, async ({ principal, params, query, options }, db) => {
       await requireAgent(db, principal.tenantId, params.id)
-      const body = await recentEvents(
+      const items = await recentEvents(
         db,
         { tenantId: principal.tenantId, recipientId: params.id },
         Math.min(query.limit ?? 5, 100),
       )
-      return { status: 200, ...body }
+      return { status: 200, ...(options.brief ? { items } : listBody('{"events":[', items, () => ']}')) }
     }),
 
     read(operations.getQueue, async ({ principal, params }, db) => {

@@ -1,6 +1,7 @@
 // What an operation returns. A transport turns it into its protocol; if an idempotency key was sent, it is also
 // recorded.
 import type { ResultOf } from '@sensorium/contract'
+import type { Item } from '../delivery/long-payloads.ts'
 import type { Failure } from '../kernel/failure.ts'
 import type { ShortFields } from '../memory/versions.ts'
 import type { Sink } from '../outbound/stream.ts'
@@ -31,6 +32,11 @@ export interface OperationResponse {
    * idempotency key only if `stored` is set.
    */
   pieces?: Pieces
+  /**
+   * The items of a list of events, instead of its body: for a brief call, whose caller takes one after the other and
+   * cuts it.
+   */
+  items?: readonly Item[]
   /**
    * The pieces show what this call has leased, and the leases run already. So it is sent without waiting for a turn,
    * unless it is longer than 1 MiB. No piece is longer than a delivery.

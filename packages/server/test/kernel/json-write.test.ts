@@ -27,6 +27,18 @@ test('[SAFE-17] whole numbers of any length are written as they are, in steps an
   assert.equal(toText(value), text)
 })
 
+test('[SAFE-17] a long text is written in slices, none of which ends in the middle of a character', () => {
+  for (const before of ['', 'x']) {
+    const text = `${before}${'😀"\n\u0001'.repeat(10_000)}\ud800`
+    for (const value of [text, [text], { a: 1, b: text, c: [text, 2] }]) {
+      const pieces = [...jsonPieces(value)]
+      assert.ok(pieces.every((piece) => piece.length < 30_000 && piece.isWellFormed()))
+      assert.equal(pieces.join(''), JSON.stringify(value))
+      assert.equal(written(value), JSON.stringify(value))
+    }
+  }
+})
+
 test('[SAFE-17] a step writes a few thousand characters, and of a refused value only the beginning is written', () => {
   const value = Array.from({ length: 100_000 }, () => ({}))
   const pieces = [...jsonPieces(value)]

@@ -14,10 +14,15 @@ const list = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'tools/list
 
 /** Connects a server to a client, and calls `answered` for each of its answers. */
 async function connect(turns: StepTurns, tenant: string, answered: (message: JSONRPCMessage) => void) {
-  const caller = { id: 'agent', call: () => Promise.reject(new Error('no tool is called')) }
+  const none = () => Promise.reject(new Error('no tool is called'))
+  const caller = { id: 'agent', pause: nextTurn, call: none, each: none }
   const server = makeMcpServer(() => caller, { version: '1.0.0', subscribes: false })
   const [near, far] = InMemoryTransport.createLinkedPair()
-  await boundExchange(server, () => turns.take(tenant, 'agent')).connect(far)
+  await boundExchange(server, {
+    turn: () => turns.take(tenant, 'agent'),
+    outlet: { hold: () => ({}), taken: async () => {} },
+    resultTurn: { take: async () => {}, leave: () => {} },
+  }).connect(far)
   near.onmessage = answered
   await near.start()
   return {

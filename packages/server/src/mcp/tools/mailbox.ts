@@ -1,6 +1,5 @@
 // The mailbox: receive events, and acknowledge them or give them back.
-import { operations, Type, type Static } from '@sensorium/contract'
-import { nextTurn } from '../../kernel/step-turns.ts'
+import { operations, Type } from '@sensorium/contract'
 import { DeliverySummary, deliverySummary, USUAL_DATA } from '../shapes.ts'
 import { isRefusal } from '../refusal.ts'
 import { tool } from '../tool.ts'
@@ -37,20 +36,16 @@ export const mailboxTools = [
     }),
     output: Type.Object({ deliveries: Type.Array(DeliverySummary), count: Type.Integer() }),
     effect: 'adds',
-    async run({ limit = 5, wait_seconds = 0, data_characters = USUAL_DATA }, { call }) {
-      const found = await call(operations.pollDeliveries, { query: { limit, wait: wait_seconds } })
-      const deliveries: Static<typeof DeliverySummary>[] = []
+    async run({ limit = 5, wait_seconds = 0, data_characters = USUAL_DATA }, { each, pause }) {
       let room = MOST_DATA
-      for (const delivery of found.deliveries) {
-        const { summary, shown } = await deliverySummary(
-          delivery,
-          Math.min(data_characters, Math.max(room, LEAST_DATA)),
-        )
-        deliveries.push(summary)
+      const input = { query: { limit, wait: wait_seconds } }
+      const deliveries = await each(operations.pollDeliveries, input, async (delivery) => {
+        const most = Math.min(data_characters, Math.max(room, LEAST_DATA))
+        const { summary, shown } = await deliverySummary(delivery, most, pause)
         room -= shown
-        await nextTurn()
-      }
-      return { deliveries, count: found.count }
+        return summary
+      })
+      return { deliveries, count: deliveries.length }
     },
   }),
   tool({
@@ -68,21 +63,19 @@ export const mailboxTools = [
       ),
     }),
     effect: 'sets',
-    async run({ delivery_ids }, { id, call }) {
+    async run({ delivery_ids }, { id, call, each }) {
       const { acknowledged } = await call(operations.ackDeliveries, { body: { delivery_ids } })
       const ids = [...new Set(delivery_ids)]
       if (acknowledged === ids.length) return { acknowledged }
       // The count does not say which. The most recently acknowledged events do; an org-admin has no list of them.
-      const recent = call(operations.listRecentEvents, { params: { id }, query: { limit: ids.length } })
-      const events = await recent.then(
-        (found) => found.events,
-        (error: unknown) => {
-          if (isRefusal(error)) return null
-          throw error
-        },
-      )
+      const input = { params: { id }, query: { limit: ids.length } }
+      const recent = each(operations.listRecentEvents, input, async ({ delivery_id }) => delivery_id)
+      const events = await recent.catch((error: unknown) => {
+        if (isRefusal(error)) return null
+        throw error
+      })
       if (events === null) return { acknowledged }
-      const done = new Set(events.map(({ delivery_id }) => delivery_id))
+      const done = new Set(events)
       const others = ids.filter((one) => !done.has(one))
       return others.length === 0 ? { acknowledged } : { acknowledged, not_acknowledged: others }
     },

@@ -1,0 +1,58 @@
+// Calls operations in this process for a tool or a resource.
+import type { Principal } from '../auth/principal.ts'
+import { SHORT_BYTES } from '../delivery/long-payloads.ts'
+import { passOnInSteps } from '../kernel/json-steps.ts'
+import type { Pause } from '../kernel/step-turns.ts'
+import type { CallOptions } from '../operations/call.ts'
+import type { Operations } from '../operations/perform.ts'
+import { resultOf, type Pieces } from '../operations/response.ts'
+import { readEvent } from './long-data.ts'
+import type { ResultTurn } from './result-turn.ts'
+import type { Caller } from './tool.ts'
+
+export interface CallerTools {
+  operations: Operations
+  principal: Principal
+  options: CallOptions
+  pause: Pause
+  resultTurn: ResultTurn
+}
+
+export function callerInProcess({ operations, principal, options, pause, resultTurn }: CallerTools): Caller {
+  async function parse(text: string): Promise<unknown> {
+    if (text.length > SHORT_BYTES) await resultTurn.take()
+    return passOnInSteps(text, pause)
+  }
+
+  /** No more of a body is made without a turn than a short one has. */
+  async function* inTurn(pieces: Pieces): Pieces {
+    let length = 0
+    for await (const piece of pieces) {
+      yield piece
+      length += piece.length
+      if (length > SHORT_BYTES) await resultTurn.take()
+    }
+  }
+
+  return {
+    id: principal.id,
+    pause,
+    async call(operation, input) {
+      const response = await operations.perform(principal, operation, input, options)
+      const { pieces } = response
+      return resultOf<typeof operation>(pieces ? { ...response, pieces: inTurn(pieces) } : response, parse)
+    },
+    async each(operation, input, take) {
+      const { items = [] } = await operations.perform(principal, operation, input, options)
+      const results: Awaited<ReturnType<typeof take>>[] = []
+      for (const item of items) {
+        if (typeof item !== 'string') await resultTurn.take()
+        const text = typeof item === 'string' ? item : await item()
+        if (text === undefined) continue
+        results.push(await take((await readEvent(text, pause)) as never))
+        await pause()
+      }
+      return results
+    },
+  }
+}
