@@ -141,7 +141,8 @@ export function mcpMount(tools: McpTools): Mount {
       const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
       const given = { authInfo, ...(messages ? { parsedBody: messages.value } : {}) }
       await turn()
-      await outlet.write(exchange, await bus.runAs(principal.id, () => handler.fetch(request, given)))
+      const subscriber = { recipientId: principal.id, taken: outlet.taken }
+      await outlet.write(exchange, await bus.runAs(subscriber, () => handler.fetch(request, given)))
     } finally {
       subscription?.close()
       outlet.close()

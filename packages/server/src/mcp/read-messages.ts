@@ -8,12 +8,15 @@ import { makeMemberLimit, TooManyMembers } from './member-limit.ts'
 
 /** The arguments of a tool are nested in the message and its parameters. */
 const ENVELOPE_DEPTH = 2
+/** The library repeats the id in each notification of a subscription. Clients count, or use a UUID. */
+export const MAX_ID_LENGTH = 255
 /** No resource has a longer URI: ids have 30 characters. */
 const MAX_URI_LENGTH = 2_048
 
 export type Messages = { ok: true; value: unknown; count: number } | { ok: false; code: number; problem: string }
 
 interface Message {
+  id?: unknown
   method?: unknown
   params?: { uri?: unknown } | null
 }
@@ -21,6 +24,11 @@ interface Message {
 const wrongUri = (message: unknown): boolean => {
   const uri = (message as Message | null)?.params?.uri
   return typeof uri === 'string' && uri.length > MAX_URI_LENGTH
+}
+
+const wrongId = (message: unknown): boolean => {
+  const id = (message as Message | null)?.id
+  return typeof id === 'string' && id.length > MAX_ID_LENGTH
 }
 
 const callsTool = (message: unknown): message is { params: { arguments?: unknown } } => {
@@ -49,6 +57,8 @@ export async function readMessages(
   if (!parsed.ok) return { ok: false, code: -32700, problem: `Parse error: expected ${parsed.problem}` }
   const { value } = parsed
   const messages: unknown[] = Array.isArray(value) ? value : [value]
+  if (messages.some(wrongId))
+    return { ok: false, code: -32600, problem: `Invalid Request: an id has at most ${MAX_ID_LENGTH} characters` }
   // The arguments of a tool may be an event, whose numbers stay exact. The library handles only JavaScript's numbers,
   // so everything around the arguments is as JSON.parse returns it.
   if (messages.some(callsTool) && mayHoldLongNumber(bytes)) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
+import { MAX_ID_LENGTH } from '../../src/mcp/read-messages.ts'
 import { MAX_SUBSCRIPTIONS_OF_ONE } from '../../src/mcp/subscriptions.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
@@ -116,6 +117,18 @@ onBothEngines((engine) => {
     assert.match(await deep.text(), /nested/)
     const large = await (await post(token, call(`"${'x'.repeat(1_060_000)}"`))).text()
     assert.match(large, /payload_too_large/)
+  })
+
+  test('[MCP-44] a message with a long id is refused, in a batch too', async () => {
+    const { token } = await tenant.agent()
+    const ping = (length: number) => ({ ...message('ping'), id: 'x'.repeat(length) })
+    for (const body of [ping(MAX_ID_LENGTH + 1), [message('ping'), ping(900_000)]]) {
+      const refused = await post(token, body)
+      assert.equal(refused.status, 400)
+      const { error } = (await refused.json()) as { error: { code: number; message: string } }
+      assert.deepEqual([error.code, error.message], [-32600, 'Invalid Request: an id has at most 255 characters'])
+    }
+    assert.equal((await post(token, ping(MAX_ID_LENGTH))).status, 200)
   })
 
   test('[MCP-12] no odd method, host or resource is answered with 500', async () => {
