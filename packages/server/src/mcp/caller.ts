@@ -8,7 +8,7 @@ import type { Operations } from '../operations/perform.ts'
 import { resultOf, type Pieces } from '../operations/response.ts'
 import { readEvent } from './long-data.ts'
 import type { ResultTurn } from './result-turn.ts'
-import type { Caller } from './tool.ts'
+import type { Caller, EventOf } from './tool.ts'
 
 export interface CallerTools {
   operations: Operations
@@ -42,17 +42,15 @@ export function callerInProcess({ operations, principal, options, pause, resultT
       const { pieces } = response
       return resultOf<typeof operation>(pieces ? { ...response, pieces: inTurn(pieces) } : response, parse)
     },
-    async each(operation, input, take) {
+    async *events(operation, input) {
       const { items = [] } = await operations.perform(principal, operation, input, options)
-      const results: Awaited<ReturnType<typeof take>>[] = []
       for (const item of items) {
         if (typeof item !== 'string') await resultTurn.take()
         const text = typeof item === 'string' ? item : await item()
         if (text === undefined) continue
-        results.push(await take((await readEvent(text, pause)) as never))
+        yield (await readEvent(text, pause)) as EventOf<typeof operation>
         await pause()
       }
-      return results
     },
   }
 }

@@ -57,16 +57,17 @@ export function registerResources(
       mimeType: 'application/json',
     },
     (uri, { mcpReq }) =>
-      contentsOf(uri, callerOf(mcpReq.signal), async ({ id, call, each, pause }) => {
+      contentsOf(uri, callerOf(mcpReq.signal), async ({ id, call, events, pause }) => {
         const params = { id }
         const queue = await call(operations.getQueue, { params })
         const input = { params, query: { limit: 5 } }
-        const events = await each(operations.listRecentEvents, input, async (event: Record<string, unknown>) => {
+        const recent: object[] = []
+        for await (const event of events(operations.listRecentEvents, input)) {
           const name = 'data_base64' in event ? 'data_base64' : 'data'
-          const { data, ...isCut } = (await shownData(event[name], USUAL_DATA, pause)).fields
-          return { ...event, [name]: data, ...isCut }
-        })
-        return { queue, recent_events: events }
+          const { data, ...isCut } = (await shownData(event[name as 'data'], USUAL_DATA, pause)).fields
+          recent.push({ ...event, [name]: data, ...isCut })
+        }
+        return { queue, recent_events: recent }
       }),
   )
   const template = new ResourceTemplate(`${MEMORY_URI}{id}`, {

@@ -29,11 +29,9 @@ export async function serveMcpOverStdio({ url, apiKey, version, report, signal }
       id: agent?.id ?? '',
       pause: nextTurn,
       call,
-      async each(operation, input, take) {
+      async *events(operation, input) {
         const result: { deliveries?: never[]; events?: never[] } = await call(operation, input)
-        const taken: Awaited<ReturnType<typeof take>>[] = []
-        for (const event of result.deliveries ?? result.events ?? []) taken.push(await take(event))
-        return taken
+        yield* result.deliveries ?? result.events ?? []
       },
     }
   }

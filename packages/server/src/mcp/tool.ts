@@ -21,10 +21,10 @@ export interface Caller {
   readonly pause: Pause
   call<O extends Operation>(operation: O, input: CallInput): Promise<ResultOf<O>>
   /**
-   * Calls an operation that lists events, and returns what `take` makes of each. In process, one event at a time is
-   * whole in memory, and long data is a LongData.
+   * Calls an operation that lists events, and yields one after the other. In process, one event at a time is read, and
+   * long data is a LongData.
    */
-  each<O extends Operation, T>(operation: O, input: CallInput, take: (event: EventOf<O>) => Promise<T>): Promise<T[]>
+  events<O extends Operation>(operation: O, input: CallInput): AsyncGenerator<EventOf<O>>
 }
 
 export interface Tool {

@@ -62,6 +62,10 @@ onBothEngines((engine) => {
     assert.deepEqual(settled.result, { acknowledged: 1, not_acknowledged: [three] })
     assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [one] })).result, { acknowledged: 0 })
     assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [two] })).result, { acknowledged: 1 })
+    // Others were acknowledged since.
+    assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [one] })).result, { acknowledged: 0 })
+    const both = await useTool(client, 'acknowledge', { delivery_ids: [three, one] })
+    assert.deepEqual(both.result, { acknowledged: 0, not_acknowledged: [three] })
     const admin = await connectMcp(service.url, tenant.admin)
     assert.deepEqual((await useTool(admin, 'acknowledge', { delivery_ids: [three] })).result, { acknowledged: 0 })
     await admin.close()

@@ -11,7 +11,7 @@ import { makeMcpServer } from '../../src/mcp/make-mcp-server.ts'
 import { makeResultTurn } from '../../src/mcp/result-turn.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-import { connectMcp, useTool } from './tools.ts'
+import { connectMcp, noEvents, useTool } from './tools.ts'
 
 const trace = (event_id: string, id: number) => ({
   jsonrpc: '2.0' as const,
@@ -34,7 +34,7 @@ test('[MCP-42] [MCP-43] a message waits until the answer before is taken, and th
     calls++
     return { event, deliveries: [] } as never
   }
-  const caller = { id: 'agent', pause, call, each: call }
+  const caller = { id: 'agent', pause, call, events: noEvents }
   const server = makeMcpServer(() => caller, { version: '1.0.0', subscribes: false })
   const [near, far] = InMemoryTransport.createLinkedPair()
   await boundExchange(server, {

@@ -23,3 +23,6 @@ export async function useTool<T = Record<string, never>>(
   const [content] = reply.content as { type: string; text: string }[]
   return { isError: reply.isError === true, result: JSON.parse(content!.text) as T }
 }
+
+/** For a caller whose tools list no events. */
+export async function* noEvents(): AsyncGenerator<never> {}

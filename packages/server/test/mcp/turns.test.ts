@@ -8,6 +8,7 @@ import { boundExchange } from '../../src/mcp/bound-exchange.ts'
 import { makeMcpServer } from '../../src/mcp/make-mcp-server.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
+import { noEvents } from './tools.ts'
 
 const BATCH = 100
 const list = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'tools/list', params: {} })
@@ -15,7 +16,7 @@ const list = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'tools/list
 /** Connects a server to a client, and calls `answered` for each of its answers. */
 async function connect(turns: StepTurns, tenant: string, answered: (message: JSONRPCMessage) => void) {
   const none = () => Promise.reject(new Error('no tool is called'))
-  const caller = { id: 'agent', pause: nextTurn, call: none, each: none }
+  const caller = { id: 'agent', pause: nextTurn, call: none, events: noEvents }
   const server = makeMcpServer(() => caller, { version: '1.0.0', subscribes: false })
   const [near, far] = InMemoryTransport.createLinkedPair()
   await boundExchange(server, {

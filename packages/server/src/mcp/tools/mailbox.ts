@@ -1,5 +1,5 @@
 // The mailbox: receive events, and acknowledge them or give them back.
-import { operations, Type } from '@sensorium/contract'
+import { operations, Type, type Static } from '@sensorium/contract'
 import { DeliverySummary, deliverySummary, USUAL_DATA } from '../shapes.ts'
 import { isRefusal } from '../refusal.ts'
 import { tool } from '../tool.ts'
@@ -8,6 +8,9 @@ import { tool } from '../tool.ts'
 const MOST_DATA = 1_048_576
 /** What is shown of each event, whatever the events before it have used up. */
 const LEAST_DATA = 100
+
+/** The operation lists no more. */
+const MOST_RECENT = 100
 
 const ids = Type.Array(Type.String(), {
   minItems: 1,
@@ -36,15 +39,16 @@ export const mailboxTools = [
     }),
     output: Type.Object({ deliveries: Type.Array(DeliverySummary), count: Type.Integer() }),
     effect: 'adds',
-    async run({ limit = 5, wait_seconds = 0, data_characters = USUAL_DATA }, { each, pause }) {
+    async run({ limit = 5, wait_seconds = 0, data_characters = USUAL_DATA }, { events, pause }) {
       let room = MOST_DATA
       const input = { query: { limit, wait: wait_seconds } }
-      const deliveries = await each(operations.pollDeliveries, input, async (delivery) => {
+      const deliveries: Static<typeof DeliverySummary>[] = []
+      for await (const delivery of events(operations.pollDeliveries, input)) {
         const most = Math.min(data_characters, Math.max(room, LEAST_DATA))
         const { summary, shown } = await deliverySummary(delivery, most, pause)
+        deliveries.push(summary)
         room -= shown
-        return summary
-      })
+      }
       return { deliveries, count: deliveries.length }
     },
   }),
@@ -58,26 +62,27 @@ export const mailboxTools = [
       not_acknowledged: Type.Optional(
         Type.Array(Type.String(), {
           description:
-            'The others, unless they were acknowledged before: they failed too often while you worked, or were never yours. What you did for them may have to be done again by somebody.',
+            'The others, unless they are among the last hundred that you acknowledged: they failed too often while you worked, or were never yours. What you did for them may have to be done again by somebody.',
         }),
       ),
     }),
     effect: 'sets',
-    async run({ delivery_ids }, { id, call, each }) {
+    async run({ delivery_ids }, { id, call, events }) {
       const { acknowledged } = await call(operations.ackDeliveries, { body: { delivery_ids } })
-      const ids = [...new Set(delivery_ids)]
-      if (acknowledged === ids.length) return { acknowledged }
-      // The count does not say which. The most recently acknowledged events do; an org-admin has no list of them.
-      const input = { params: { id }, query: { limit: ids.length } }
-      const recent = each(operations.listRecentEvents, input, async ({ delivery_id }) => delivery_id)
-      const events = await recent.catch((error: unknown) => {
-        if (isRefusal(error)) return null
+      const others = new Set(delivery_ids)
+      if (acknowledged === others.size) return { acknowledged }
+      // The count does not say which. The most recently acknowledged events do, and those of an earlier call are among
+      // them too.
+      try {
+        const input = { params: { id }, query: { limit: MOST_RECENT } }
+        for await (const { delivery_id } of events(operations.listRecentEvents, input))
+          if (others.delete(delivery_id) && others.size === 0) return { acknowledged }
+      } catch (error) {
+        // An org-admin has no list of them.
+        if (isRefusal(error)) return { acknowledged }
         throw error
-      })
-      if (events === null) return { acknowledged }
-      const done = new Set(events)
-      const others = ids.filter((one) => !done.has(one))
-      return others.length === 0 ? { acknowledged } : { acknowledged, not_acknowledged: others }
+      }
+      return { acknowledged, not_acknowledged: [...others] }
     },
   }),
   tool({
