@@ -22,6 +22,13 @@ export const pages: readonly Page[] = [
   ingestionPage,
 ]
 
+/**
+ * Returns the page that the path of a route belongs to. The start page is of every session: it leads agents and the
+ * operator to their own.
+ */
+export const pageOf = (path: string): Page | undefined =>
+  pages.find((page) => page !== overviewPage && (path === page.path || path.startsWith(`${page.path}/`)))
+
 export const pageRoutes = [
   ...overviewRoutes,
   ...eventRoutes,

@@ -1,12 +1,13 @@
 // The frame around every page: navigation, the signed-in user, the command palette, keyboard shortcuts.
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useMatches, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { LeaveIcon, Mark, MenuIcon, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../components/icons.tsx'
 import { Segments } from '../components/segments.tsx'
 import { useReachable } from '../api/reachable.ts'
-import { pages } from '../pages/index.ts'
+import { pageOf, pages } from '../pages/index.ts'
 import type { Page } from '../pages/page.ts'
 import { useSession, useSignOut } from '../session/session.ts'
+import { NotFound } from './page-failed.tsx'
 import { Palette, type Command } from './palette.tsx'
 import { ShortcutSheet } from './shortcut-sheet.tsx'
 import { listenForShortcuts, useShortcut } from './shortcuts.ts'
@@ -84,6 +85,8 @@ export function Shell() {
   const reachable = useReachable()
   const { pathname } = useLocation()
   const own = pages.filter((page) => page.isFor(session))
+  // A page that is not for the session would only collect refusals, and a 401 among them would end the session.
+  const isShown = useMatches({ select: (matches) => pageOf(matches.at(-1)!.fullPath)?.isFor(session) ?? true })
   // The menu on a phone is open at one address only, so following a link closes it.
   const [menuAt, setMenuAt] = useState<string | null>(null)
   const menuIsOpen = menuAt === pathname
@@ -150,9 +153,7 @@ export function Shell() {
             The service does not answer. What you see is what it last said; it is asked again and again.
           </div>
         )}
-        <main>
-          <Outlet />
-        </main>
+        <main>{isShown ? <Outlet /> : <NotFound />}</main>
       </div>
       {paletteIsOpen ? <Palette commands={commands} onClose={() => setPalette(false)} /> : null}
       {sheetIsOpen ? <ShortcutSheet onClose={() => setSheet(false)} /> : null}

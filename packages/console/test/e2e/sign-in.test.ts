@@ -84,6 +84,36 @@ describe('signing in', { skip: noBrowser }, () => {
     assert.deepEqual([refused, complaints], [[], []], 'it does not even ask')
   })
 
+  test('[UI-10] an address of other sessions shows nothing, asks for nothing, and does not end the session', async () => {
+    const { page } = await console.open(`/tenants/${console.slug}`)
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (response.status() >= 400) refused.push(response.url())
+    })
+    await page.getByRole('button', { name: 'Operator' }).click()
+    await page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: console.slug }).waitFor()
+    // The address stays the one of the tenant, which only the operator can see.
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').fill(console.adminKey)
+    await page.keyboard.press('Enter')
+    await page.getByText('There is no such page').waitFor()
+    await page.getByRole('link', { name: 'Go to the start' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+    // And the other way round, at an address of a tenant.
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Operator' }).click()
+    await page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByText('There is no such page').waitFor()
+    await page.getByRole('link', { name: 'Tenants' }).click()
+    await page.getByRole('row', { name: console.slug }).waitFor()
+    assert.deepEqual(refused, [])
+  })
+
   test('[UI-11] with the operator token there is an operator’s mode, which shows nothing of a tenant', async () => {
     const { page } = await console.open()
     await page.getByRole('button', { name: 'Operator' }).click()
