@@ -10,7 +10,7 @@ import { useSession, useSignOut } from '../session/session.ts'
 import { NotFound } from './page-failed.tsx'
 import { Palette, type Command } from './palette.tsx'
 import { ShortcutSheet } from './shortcut-sheet.tsx'
-import { listenForShortcuts, useShortcut } from './shortcuts.ts'
+import { dialogIsOpen, listenForShortcuts, useShortcut } from './shortcuts.ts'
 import { applyTheme, currentTheme, THEMES, type Theme } from './theme.ts'
 
 const THEME_ICONS = { system: <SystemIcon />, light: <SunIcon />, dark: <MoonIcon /> }
@@ -99,11 +99,11 @@ export function Shell() {
     const press = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return
       event.preventDefault()
-      setPalette((isOpen) => !isOpen)
+      if (paletteIsOpen || !dialogIsOpen()) setPalette(!paletteIsOpen)
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
-  }, [])
+  }, [paletteIsOpen])
 
   const finder = (
     <button type="button" className="finder" onClick={() => setPalette(true)}>

@@ -39,12 +39,15 @@ export const useShortcuts = (): readonly Shortcut[] => useSyncExternalStore(subs
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
+/** Whether a dialog is open. It has all keys then: another one in front of it could lead away and lose its content. */
+export const dialogIsOpen = (): boolean => document.querySelector('dialog[open]') !== null
+
 /** Listens for all shortcuts. Returns a function that stops listening. */
 export function listenForShortcuts(): () => void {
   let first: { key: string; at: number } | null = null
   const press = (event: KeyboardEvent): void => {
     if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
-    if (document.querySelector('dialog[open]') !== null) return
+    if (dialogIsOpen()) return
     const pair = first !== null && event.timeStamp - first.at < PAIR_MS ? `${first.key} ${event.key}` : null
     const found = active.find(({ keys }) => keys === pair) ?? active.find(({ keys }) => keys === event.key)
     first = found ? null : { key: event.key, at: event.timeStamp }
