@@ -3,6 +3,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { makeFailureHandler } from './api/failure-handler.ts'
 import { LiveContext } from './api/live.ts'
 import { makeLiveStore } from './api/live-store.ts'
 import { makeQueryClient } from './api/query-client.ts'
@@ -22,10 +23,11 @@ export function App() {
       setNotice(why)
       setSession(null)
     }
+    const failed = makeFailureHandler(() => leave('You were signed out: the key was revoked or has expired.'))
     return {
-      queries: makeQueryClient(() => leave('You were signed out: the key was revoked or has expired.')),
-      live: makeLiveStore(session.client),
-      state: { session, signOut: () => leave(null) },
+      queries: makeQueryClient(failed),
+      live: makeLiveStore(session.client, failed),
+      state: { session, signOut: () => leave(null), failed },
     }
   }, [session])
 

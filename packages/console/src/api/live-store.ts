@@ -1,6 +1,8 @@
 // The one live stream of a tab, shared by all components that show it. It runs while at least one does, and keeps a
 // limited number of events and counts.
 import { SensoriumError, type Client, type EventSummary, type LiveStats } from '@sensorium/client'
+import type { FailureHandler } from './failure-handler.ts'
+import { setReachable } from './reachable.ts'
 
 /** A filter of events. The counts are always those of the whole tenant. */
 export interface LiveQuery {
@@ -34,7 +36,7 @@ export interface LiveStore {
   filter(query: LiveQuery): void
 }
 
-export function makeLiveStore(client: Client): LiveStore {
+export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore {
   let view = EMPTY
   let query: LiveQuery = {}
   let stream: AbortController | null = null
@@ -50,7 +52,10 @@ export function makeLiveStore(client: Client): LiveStore {
     // The events of a second arrive before its counts. Both are shown together, so a busy tenant costs one render a
     // second.
     let waiting: EventSummary[] = []
-    const away = (): void => set({ state: 'away' })
+    const away = (error: unknown): void => {
+      set({ state: 'away' })
+      failed(error)
+    }
     try {
       for await (const message of client.live({ ...query }, { signal, onError: away })) {
         if (signal.aborted) return
@@ -59,6 +64,8 @@ export function makeLiveStore(client: Client): LiveStore {
           continue
         }
         const { stats } = message
+        // Only when it opens: a stream that is open says nothing of requests that fail meanwhile.
+        if (view.state !== 'open') setReachable(true)
         set({
           state: 'open',
           stats: [...view.stats, stats].slice(-MOST_STATS),
@@ -68,7 +75,9 @@ export function makeLiveStore(client: Client): LiveStore {
         waiting = []
       }
     } catch (error) {
-      if (!signal.aborted) set({ state: error instanceof SensoriumError ? 'refused' : 'away', error: error as Error })
+      if (signal.aborted) return
+      set({ state: error instanceof SensoriumError ? 'refused' : 'away', error: error as Error })
+      failed(error)
     }
   }
 

@@ -1,14 +1,9 @@
 // The cache of responses, by operation and input. The API client retries on its own, so nothing is retried here.
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { ConnectionError } from '@sensorium/client'
-import { isSignedOut } from '../session/session.ts'
+import type { FailureHandler } from './failure-handler.ts'
 import { setReachable } from './reachable.ts'
 
-export function makeQueryClient(signedOut: () => void): QueryClient {
-  const failed = (error: unknown): void => {
-    if (isSignedOut(error)) signedOut()
-    if (error instanceof ConnectionError) setReachable(false)
-  }
+export function makeQueryClient(failed: FailureHandler): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({
       onError: failed,

@@ -51,6 +51,8 @@ export const isSignedOut = (error: unknown): boolean => error instanceof Sensori
 interface SessionState {
   session: Session
   signOut(): void
+  /** To be called with the failure of a request that is made without the query cache. */
+  failed(error: unknown): void
 }
 
 export const SessionContext = createContext<SessionState | null>(null)
@@ -61,4 +63,8 @@ export function useSession(): Session {
 
 export function useSignOut(): () => void {
   return use(SessionContext)!.signOut
+}
+
+export function useFailureHandler(): (error: unknown) => void {
+  return use(SessionContext)!.failed
 }

@@ -120,6 +120,40 @@ describe('memory', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('[UI-9] a refusal of the key signs out in the graph and in an export, and only that', async () => {
+    const { page } = await console.signIn(console.adminKey, `/memory/graph?of=${console.plant.memories.hall}`)
+    await page.getByRole('status').filter({ hasText: '34 memories, 33 relationships' }).waitFor()
+    const refuse = (status: number, code: string) =>
+      page.route(/\/(relationships|explore|export)/, (route) =>
+        route.fulfill({ status, json: { error: { code, message: 'Not today', request_id: 'req_today' } } }),
+      )
+    await refuse(403, 'insufficient_scope')
+    await page
+      .getByRole('button', { name: /^Pumps run hot/ })
+      .first()
+      .click()
+    await page.locator('.toast.bad', { hasText: 'Not today' }).waitFor()
+    const more = page.getByRole('button', { name: 'Fetch its other relationships' })
+    await more.waitFor()
+    assert.equal(await page.getByText('on their way').count(), 0)
+    await page.unrouteAll()
+    await refuse(401, 'authentication_failed')
+    await more.click()
+    const notice = page.getByRole('alert').filter({ hasText: 'You were signed out' })
+    await notice.waitFor()
+
+    await page.unrouteAll()
+    const other = await console.signIn(console.adminKey, '/memory?new=transfer')
+    await other.page.route(/\/export/, (route) =>
+      route.fulfill({
+        status: 401,
+        json: { error: { code: 'authentication_failed', message: 'No', request_id: 'r' } },
+      }),
+    )
+    await other.page.getByRole('button', { name: 'Export to a file' }).click()
+    await other.page.getByRole('alert').filter({ hasText: 'You were signed out' }).waitFor()
+  })
+
   test('[UI-53] memories are exported to a file and imported again, and refused lines show their number', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/memory')
     await page.getByRole('button', { name: 'Export and import' }).click()

@@ -1,6 +1,7 @@
 // Signing in to the console: with which credentials, and what is left behind.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createClient } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
 import { OPERATOR_TOKEN, consoleForSuite } from '../support/console.ts'
 
@@ -66,6 +67,18 @@ describe('signing in', { skip: noBrowser }, () => {
     await admin.keys.revoke(agents.triage.id, id)
     await page.getByRole('alert').filter({ hasText: 'You were signed out' }).waitFor()
     assert.equal(await page.getByRole('navigation').count(), 0)
+  })
+
+  test('[UI-9] a revoked key ends the session with its stream, where nothing else is requested', async () => {
+    const operator = createClient({ url: console.url, token: OPERATOR_TOKEN })
+    const { slug } = console
+    const { admin_key } = await operator.call('createAdminKey', { params: { slug } })
+    const { page } = await console.signIn(admin_key, '/events')
+    await page.getByText('live', { exact: true }).waitFor()
+    const { keys } = await operator.call('listAdminKeys', { params: { slug } })
+    const { id } = keys.find(({ prefix }) => admin_key.startsWith(prefix))!
+    await operator.call('revokeAdminKey', { params: { slug, key_id: id } })
+    await page.getByRole('alert').filter({ hasText: 'You were signed out' }).waitFor()
   })
 
   test('[UI-10] what the scopes of a key do not allow is not shown', async () => {

@@ -57,6 +57,17 @@ describe('trouble', { skip: noBrowser }, () => {
     await page.unrouteAll()
   })
 
+  test('[UI-16] a stream that cannot be opened shows that the service does not answer, until it is open', async () => {
+    const { page } = await console.open('/events')
+    await page.route('**/v1/live*', (route) => route.abort())
+    await page.getByLabel('API key').fill(console.adminKey)
+    await page.keyboard.press('Enter')
+    await page.locator('.banner').waitFor()
+    await page.unrouteAll()
+    await page.getByText('live', { exact: true }).waitFor()
+    assert.equal(await page.locator('.banner').count(), 0)
+  })
+
   test('[UI-44] a page that could not be loaded is loaded at a later attempt, in the same session', async () => {
     // In a context of its own, whose cache does not have the page yet.
     const { page } = await console.signIn(console.adminKey, '/agents', {})

@@ -1,5 +1,6 @@
 // A long task that reports its progress and can be stopped. It stops when the user leaves the page.
 import { useEffect, useRef, useState } from 'react'
+import { useFailureHandler } from '../../session/session.ts'
 
 export interface Task<P> {
   /** The current progress, or the last one once the task has ended; null before the first report. */
@@ -11,6 +12,7 @@ export interface Task<P> {
 }
 
 export function useTask<P>(run: (report: (progress: P) => void, signal: AbortSignal) => Promise<void>): Task<P> {
+  const failed = useFailureHandler()
   const [progress, setProgress] = useState<P | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [isRunning, setRunning] = useState(false)
@@ -26,7 +28,10 @@ export function useTask<P>(run: (report: (progress: P) => void, signal: AbortSig
     try {
       await run(setProgress, mine.signal)
     } catch (failure) {
-      if (!mine.signal.aborted) setError(failure as Error)
+      if (!mine.signal.aborted) {
+        setError(failure as Error)
+        failed(failure)
+      }
     }
     setRunning(false)
   }

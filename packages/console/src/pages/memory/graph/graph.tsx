@@ -42,12 +42,12 @@ export function GraphPage() {
       beside={
         <span className="quiet small number" role="status">
           {network.nodes.size.toLocaleString()} memories, {network.edges.size.toLocaleString()} relationships
-          {waiting > 0 ? ', more on their way' : ''}
+          {waiting.size > 0 ? ', more on their way' : ''}
           {network.leftOut.size > 0 ? `, ${network.leftOut.size} left out past ${MOST_NODES}` : ''}
         </span>
       }
       actions={
-        folded.length > 0 && waiting === 0 && network.nodes.size < MOST_NODES ? (
+        folded.length > 0 && waiting.size === 0 && network.nodes.size < MOST_NODES ? (
           <button type="button" className="button" onClick={() => expand(folded)}>
             Expand all {folded.length}
           </button>
@@ -73,7 +73,13 @@ export function GraphPage() {
                 onChoose={(id) => choose(id, false)}
               />
             </Suspense>
-            <Side network={network} selected={selected} onChoose={(id) => choose(id, true)} />
+            <Side
+              network={network}
+              waiting={waiting}
+              selected={selected}
+              onChoose={(id) => choose(id, true)}
+              onExpand={(id) => expand([id])}
+            />
           </div>
         </>
       )}

@@ -9,11 +9,14 @@ import { degrees, edgesOf, type Network } from './network.ts'
 
 interface SideProps {
   network: Network
+  /** Memories whose relationships are being fetched. */
+  waiting: ReadonlySet<string>
   selected: string | undefined
   onChoose(id: string | undefined): void
+  onExpand(id: string): void
 }
 
-function Chosen({ network, id, onChoose }: { network: Network; id: string; onChoose(id: string | undefined): void }) {
+function Chosen({ network, waiting, id, onChoose, onExpand }: Omit<SideProps, 'selected'> & { id: string }) {
   const { memory, isExpanded } = network.nodes.get(id)!
   const edges = edgesOf(network, id)
   return (
@@ -51,14 +54,22 @@ function Chosen({ network, id, onChoose }: { network: Network; id: string; onCho
             </li>
           )
         })}
-        {isExpanded ? null : <li className="faint small row">Its other relationships are on their way…</li>}
+        {isExpanded ? null : waiting.has(id) ? (
+          <li className="faint small row">Its other relationships are on their way…</li>
+        ) : (
+          <li className="row">
+            <button type="button" className="button slim" onClick={() => onExpand(id)}>
+              Fetch its other relationships
+            </button>
+          </li>
+        )}
         {isExpanded && edges.length === 0 ? <li className="faint small row">It is related to nothing.</li> : null}
       </ul>
     </Panel>
   )
 }
 
-export function Side({ network, selected, onChoose }: SideProps) {
+export function Side({ network, waiting, selected, onChoose, onExpand }: SideProps) {
   const [typed, setTyped] = useState('')
   const counts = useMemo(() => degrees(network), [network])
   const shown = useMemo(() => {
@@ -70,7 +81,7 @@ export function Side({ network, selected, onChoose }: SideProps) {
   return (
     <div className="graph-side">
       {selected !== undefined && network.nodes.has(selected) ? (
-        <Chosen network={network} id={selected} onChoose={onChoose} />
+        <Chosen network={network} waiting={waiting} id={selected} onChoose={onChoose} onExpand={onExpand} />
       ) : null}
       <Panel title="Memories" count={shown.length} flush>
         <div className="graph-find">

@@ -2,7 +2,7 @@
 // memory adds all of its relationships.
 import type { Client, RelatedMemory } from '@sensorium/client'
 import { useEffect, useRef, useState } from 'react'
-import { useSession } from '../../../session/session.ts'
+import { useFailureHandler, useSession } from '../../../session/session.ts'
 import { showFailure } from '../../../shell/toast-store.ts'
 import { listQuery, searchBody, type Filters } from '../filters.ts'
 import { EMPTY, MOST_NODES, withExpanded, withMemories, withRelated, type Network } from './network.ts'
@@ -41,16 +41,17 @@ export interface Growing {
   error: Error | null
   isPending: boolean
   /** Memories whose relationships are being fetched. */
-  waiting: number
+  waiting: ReadonlySet<string>
   expand(ids: readonly string[]): void
 }
 
 export function useNetwork(of: string | undefined, filters: Filters): Growing {
   const { client } = useSession()
+  const failed = useFailureHandler()
   const [network, setNetwork] = useState(EMPTY)
   const [error, setError] = useState<Error | null>(null)
   const [isPending, setPending] = useState(true)
-  const [waiting, setWaiting] = useState(0)
+  const [waiting, setWaiting] = useState<ReadonlySet<string>>(new Set())
   const leaving = useRef(new AbortController())
   const key = JSON.stringify([of, filters])
 
@@ -65,7 +66,7 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
       drawnAt = performance.now()
       setNetwork((old) => together.reduce((grown, { from, related }) => withExpanded(grown, from, related), old))
     }
-    setWaiting((count) => count + queue.length)
+    setWaiting((old) => new Set([...old, ...ids]))
     const work = async (): Promise<void> => {
       for (let id = queue.shift(); id !== undefined; id = queue.shift()) {
         const from = id
@@ -77,13 +78,14 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
           if (signal.aborted) return
           queue.length = 0
           showFailure(failure)
+          failed(failure)
         }
       }
     }
     await Promise.all(Array.from({ length: ABREAST }, work))
     if (signal.aborted) return
     drawArrived()
-    setWaiting((count) => Math.max(0, count - ids.length))
+    setWaiting((old) => new Set([...old].filter((id) => !ids.includes(id))))
   }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: starts again only for another address
@@ -92,7 +94,7 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
     leaving.current = controller
     setPending(true)
     setError(null)
-    setWaiting(0)
+    setWaiting(new Set())
     begin(client, of, filters, controller.signal).then(
       (begun) => {
         setNetwork(begun)
@@ -104,6 +106,7 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
         if (controller.signal.aborted) return
         setError(failure)
         setPending(false)
+        failed(failure)
       },
     )
     return () => controller.abort()
@@ -115,7 +118,7 @@ export function useNetwork(of: string | undefined, filters: Filters): Growing {
     isPending,
     waiting,
     expand: (ids) => {
-      const wanted = ids.filter((id) => network.nodes.get(id)?.isExpanded === false)
+      const wanted = ids.filter((id) => network.nodes.get(id)?.isExpanded === false && !waiting.has(id))
       if (wanted.length > 0) void expand(wanted.slice(0, MOST_NODES))
     },
   }
