@@ -98,4 +98,32 @@ describe('dialogs', { skip: noBrowser }, () => {
       assert.equal(await opener.evaluate((element) => element.matches(':focus')), true, String(name))
     }
   })
+
+  test('[UI-60] Back closes a drawer, and one that was closed by Escape is not gone back to', async () => {
+    const { page } = await console.signIn(console.adminKey, '/agents')
+    await page.getByRole('link', { name: 'Audit' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Mint key' })
+    await page
+      .getByRole('row', { name: /Mint key/ })
+      .first()
+      .click()
+    await drawer.waitFor()
+    await page.goBack()
+    await drawer.waitFor({ state: 'detached' })
+    assert.match(page.url(), /\/audit$/)
+    await page.goForward()
+    await drawer.waitFor()
+    // The second one comes while the page is on its way back.
+    await Promise.all([page.keyboard.press('Escape'), page.keyboard.press('Escape')])
+    await drawer.waitFor({ state: 'detached' })
+    assert.match(page.url(), /\/audit$/)
+    await page.goBack()
+    await page.getByRole('button', { name: 'Register' }).click()
+    await page.getByLabel('Name').fill('Newcomer')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Newcomer' }).waitFor()
+    await page.goBack()
+    await page.getByRole('row', { name: /Newcomer/ }).waitFor()
+    assert.equal(await page.getByRole('dialog').count(), 0)
+  })
 })

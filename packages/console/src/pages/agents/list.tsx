@@ -9,6 +9,7 @@ import { Time } from '../../components/time.tsx'
 import { byAge, byBacklog, MAILBOXES_LOOKED_AT, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
 import { useRows, type Rows } from '../../api/rows.ts'
 import { useSession } from '../../session/session.ts'
+import { useSearchChange } from '../search-params.ts'
 import { AgentStatus, ModeBadge } from './badges.tsx'
 import { RegisterAgent } from './register.tsx'
 
@@ -97,8 +98,7 @@ export function AgentsPage() {
   const query = known === 'all' ? {} : { status: known }
   const list = useRows('listAgents', { query }, agentsOf, { every: 15_000, whole: search !== '' })
   const waiting = useWaiting(order)
-  const set = (change: { status?: string; search?: string; new?: string }): void =>
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const set = useSearchChange<{ status?: string; search?: string; new?: string }>()
   const page = {
     title: 'Agents',
     noun: 'agent',

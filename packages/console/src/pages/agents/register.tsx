@@ -25,7 +25,9 @@ export function RegisterAgent({ onClose }: { onClose(): void }) {
 
   function submit(event: FormEvent): void {
     event.preventDefault()
-    register.mutate(agent, { onSuccess: ({ id }) => void navigate({ to: '/agents/$id', params: { id } }) })
+    register.mutate(agent, {
+      onSuccess: ({ id }) => void navigate({ to: '/agents/$id', params: { id }, replace: true }),
+    })
   }
 
   return (

@@ -25,7 +25,9 @@ export function CreateChannel({ onClose }: { onClose(): void }) {
 
   function submit(event: FormEvent): void {
     event.preventDefault()
-    create.mutate(channel, { onSuccess: ({ id }) => void navigate({ to: '/channels/$id', params: { id } }) })
+    create.mutate(channel, {
+      onSuccess: ({ id }) => void navigate({ to: '/channels/$id', params: { id }, replace: true }),
+    })
   }
 
   return (

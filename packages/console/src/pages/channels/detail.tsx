@@ -12,6 +12,7 @@ import { presentData, QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
+import { useSearchChange } from '../search-params.ts'
 import { PublishForm } from '../events/publish.tsx'
 import { ChannelTypeBadge } from './badges.tsx'
 import { DeleteChannel } from './delete.tsx'
@@ -24,11 +25,11 @@ const route = getRouteApi('/channels/$id')
 export function ChannelPage() {
   const { id } = route.useParams()
   const { new: isNew } = route.useSearch()
-  const navigate = route.useNavigate()
+  const change = useSearchChange<{ new: string }>()
   const mayPost = useSession().can('send')
   const channel = useCall('getChannel', { params: { id } })
   const shown = presentData(channel)
-  const setPosting = (isOpen: boolean): void => void navigate({ search: isOpen ? { new: 'post' } : {}, replace: true })
+  const setPosting = (isOpen: boolean): void => change({ new: isOpen ? 'post' : '' })
   useShortcut('c', 'Post into the channel', () => setPosting(true), mayPost)
   return (
     <PageFrame

@@ -9,6 +9,7 @@ import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
+import { useSearchChange } from '../search-params.ts'
 import { ChannelTypeBadge } from './badges.tsx'
 import { CreateChannel } from './create.tsx'
 
@@ -60,8 +61,7 @@ export function ChannelsPage() {
   const known = TYPES.find(({ value }) => value === type)?.value ?? 'all'
   const list = useRows('listChannels', {}, channelsOf, { every: 15_000, whole: search !== '' || known !== 'all' })
   const fits = useMemo(() => (known === 'all' ? undefined : (channel: Channel) => channel.type === known), [known])
-  const set = (change: { type?: string; search?: string; new?: string }): void =>
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const set = useSearchChange<{ type?: string; search?: string; new?: string }>()
   return (
     <ListPage
       title="Channels"

@@ -9,6 +9,7 @@ import { Empty } from '../../components/states.tsx'
 import { useSettled } from '../../components/use-settled.ts'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
+import { useSearchChange } from '../search-params.ts'
 import { useColumns } from './columns.tsx'
 import './dead-letters.css'
 import { Filters } from './filters.tsx'
@@ -37,11 +38,9 @@ const focusedRow = (): number => Number((document.activeElement as HTMLElement |
 
 export function DeadLettersPage() {
   const { reason = '', type = '', agent = '', open } = route.useSearch()
-  const navigate = route.useNavigate()
   const { kind } = useSession()
   const jobs = useJob()
-  const set = (change: { reason?: string; type?: string; agent?: string; open?: string }): void =>
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const set = useSearchChange<{ reason?: string; type?: string; agent?: string; open?: string }>()
   const wanted = useMemo(() => filterOf(reason, type, agent), [reason, type, agent])
   const asked = useSettled(wanted)
   const list = useRows('listDeadLetters', { query: asked }, lettersOf, { every: 5_000 })

@@ -6,6 +6,7 @@ import { PageFrame } from '../../components/page.tsx'
 import { Segments } from '../../components/segments.tsx'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
+import { useSearchChange } from '../search-params.ts'
 import { OpenById } from './open-by-id.tsx'
 import { PublishForm } from './publish.tsx'
 import { EventSearch, SEARCHED } from './search.tsx'
@@ -25,8 +26,7 @@ export function EventsPage() {
   const view: View = search.view === 'search' ? 'search' : 'live'
   const navigate = route.useNavigate()
   const { can, kind } = useSession()
-  const set = (change: Partial<typeof search>): void =>
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const set = useSearchChange<typeof search>()
   useShortcut('c', 'Publish an event', () => set({ new: 'event' }), can('send'))
   return (
     <PageFrame

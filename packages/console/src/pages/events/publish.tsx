@@ -66,10 +66,7 @@ export function PublishForm({ recipient, onClose }: PublishFormProps) {
     submitted.preventDefault()
     if (event === null) return
     publish.mutate(event, {
-      onSuccess: ({ event_id }) => {
-        onClose()
-        void navigate({ to: '/events/$id', params: { id: event_id } })
-      },
+      onSuccess: ({ event_id }) => void navigate({ to: '/events/$id', params: { id: event_id }, replace: true }),
     })
   }
 

@@ -6,6 +6,7 @@ import { useRows } from '../../api/rows.ts'
 import { Overlay } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
+import { useSearchChange } from '../search-params.ts'
 import { ConnectorDrawer } from './connector.tsx'
 import { Connectors } from './connectors.tsx'
 import { NewConnector } from './new-connector.tsx'
@@ -20,13 +21,11 @@ const connectorsOf = ({ connectors }: ConnectorList): Connector[] => connectors
 
 export function IngestionPage() {
   const { tenant = '', new: isNew, open } = route.useSearch()
-  const navigate = route.useNavigate()
   const tenants = useCall('listTenants', { query: { limit: 200 } })
   const query = tenant === '' ? {} : { tenant }
   const webhooks = useRows('listWebhooks', { query }, webhooksOf, { every: 15_000 })
   const connectors = useRows('listConnectors', { query }, connectorsOf, { every: 3_000 })
-  const set = (change: { tenant?: string; new?: string; open?: string }): void =>
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const set = useSearchChange<{ tenant?: string; new?: string; open?: string }>()
   /** A secret created on this page: shown once, and used to sign a sample while the page is open. */
   const [made, setMade] = useState<{ id: string; secret: string; isSeen: boolean } | null>(null)
   const webhook = webhooks.rows.find(({ id }) => id === open)

@@ -10,6 +10,7 @@ import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { presentData, QueryResult } from '../../components/states.tsx'
 import { useShortcut } from '../../shell/shortcuts.ts'
+import { useSearchChange } from '../search-params.ts'
 import { AboutMemory } from './about.tsx'
 import { ScopeBadge, TypeBadge } from './badges.tsx'
 import { EditMemory } from './edit.tsx'
@@ -69,8 +70,8 @@ function Actions({ memory }: { memory: Memory }) {
   const queries = useQueryClient()
   const mayChange = useMayChange()(memory)
   const [isAsking, setAsking] = useState(false)
-  const set = (what: string): void =>
-    void navigate({ to: '/memory/$id', params: { id: memory.id }, search: { do: what }, replace: true })
+  const change = useSearchChange<{ do: string }>()
+  const set = (what: string): void => change({ do: what })
   const forget = useAction((client) => client.memory.forget(memory.id), {
     refresh: ['listMemories', 'searchMemories', 'listRelationships'],
     done: `Forgotten: ${memory.title}`,

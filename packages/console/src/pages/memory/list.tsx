@@ -3,6 +3,7 @@ import { MemoryIcon, PlusIcon } from '../../components/icons.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
+import { useSearchChange } from '../search-params.ts'
 import { FilterBar } from './filter-bar.tsx'
 import { Remember } from './remember.tsx'
 import { Results } from './results.tsx'
@@ -14,10 +15,8 @@ const route = getRouteApi('/memory')
 
 export function MemoriesPage() {
   const { new: isNew, ...filters } = route.useSearch()
-  const navigate = route.useNavigate()
   const { can } = useSession()
-  const set = (change: typeof filters & { new?: string }): void =>
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const set = useSearchChange<typeof filters & { new?: string }>()
   useShortcut('c', 'Remember something', () => set({ new: 'memory' }), can('memory:write'))
   const query = filters.q?.trim() ?? ''
   return (

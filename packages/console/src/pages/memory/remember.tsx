@@ -52,7 +52,7 @@ export function Remember({ onClose }: { onClose(): void }) {
         ...(scope === 'team' && team !== '' ? { team_id: team } : {}),
         ...(project === '' ? {} : { project_id: project }),
       },
-      { onSuccess: ({ id }) => void navigate({ to: '/memory/$id', params: { id } }) },
+      { onSuccess: ({ id }) => void navigate({ to: '/memory/$id', params: { id }, replace: true }) },
     )
   }
 

@@ -24,7 +24,7 @@ export function CreateTenant({ onClose }: { onClose(): void }) {
   }
   if (create.data !== undefined) {
     const { tenant, admin_key } = create.data
-    const open = (): void => void navigate({ to: '/tenants/$slug', params: { slug: tenant.slug } })
+    const open = (): void => void navigate({ to: '/tenants/$slug', params: { slug: tenant.slug }, replace: true })
     return (
       <Overlay title={`The first key of ${tenant.name}`} onClose={open}>
         <ShownOnce secret={admin_key} name="the key" onClose={open}>

@@ -5,6 +5,7 @@ import { ListPage } from '../../components/list-page.tsx'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
+import { useSearchChange } from '../search-params.ts'
 import { ConnectorsInTrouble } from './connectors-in-trouble.tsx'
 import { CreateTenant } from './create.tsx'
 
@@ -24,8 +25,7 @@ export function TenantsPage() {
   const { search = '', new: isNew } = route.useSearch()
   const navigate = route.useNavigate()
   const list = useRows('listTenants', {}, tenantsOf, { every: 15_000, whole: search !== '' })
-  const set = (change: { search?: string; new?: string }): void =>
-    void navigate({ search: (old) => ({ ...old, ...change }), replace: true })
+  const set = useSearchChange<{ search?: string; new?: string }>()
   return (
     <ListPage
       title="Tenants"
