@@ -38,10 +38,10 @@ function add(toast: Omit<Toast, 'id'>): void {
 /** Shows that something was done. */
 export const showToast = (text: string): void => add({ text, isFailure: false, requestId: null })
 
-/** Shows what went wrong, with the request id. */
-export const showFailure = (error: unknown): void =>
+/** Shows what went wrong, with the request id, after a text that says what was done before. */
+export const showFailure = (error: unknown, before = ''): void =>
   add({
-    text: error instanceof Error ? error.message : String(error),
+    text: before + (error instanceof Error ? error.message : String(error)),
     isFailure: true,
     requestId: error instanceof SensoriumError ? error.requestId : null,
   })

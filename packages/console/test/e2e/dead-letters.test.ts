@@ -116,6 +116,18 @@ describe('dead letters', { skip: noBrowser }, () => {
     await page.getByText('Taken back: nothing was replayed').waitFor()
     assert.equal(await total(), 6)
     await page.goBack()
+    // The first step is done, the second is refused.
+    const refusal = { error: { code: 'forbidden', message: 'Not today', request_id: 'req_today' } }
+    let steps = 0
+    await page.route('**/dlq/replay', (route) =>
+      ++steps === 1
+        ? route.fulfill({ json: { matched: 3, replayed: 3 } })
+        : route.fulfill({ status: 403, json: refusal }),
+    )
+    await page.getByRole('button', { name: 'Replay all 4' }).click()
+    await page.getByRole('button', { name: 'Start now' }).click()
+    await page.locator('.toast', { hasText: 'Replayed 3 of 4, then: Not today' }).getByText('req_today').waitFor()
+    await page.unrouteAll()
     await page.getByRole('button', { name: 'Replay all 4' }).click()
     await page.getByRole('button', { name: 'Start now' }).click()
     await page.getByText('Replayed 4 of 4').waitFor()

@@ -43,6 +43,7 @@ export function useJob(): Jobs {
     stopping.current = false
     const total = totalOf(choice)
     let done = 0
+    const outcome = (): string => `${DONE[verb]} ${done.toLocaleString()} of ${total.toLocaleString()}`
     setJob({ verb, total, startsIn: null, done })
     try {
       for await (const now of workThrough(client, verb, choice)) {
@@ -51,9 +52,10 @@ export function useJob(): Jobs {
         if (stopping.current) break
       }
       const stopped = stopping.current && done < total ? `, stopped before the other ${total - done}` : ''
-      showToast(`${DONE[verb]} ${done.toLocaleString()} of ${total.toLocaleString()}${stopped}`)
+      showToast(`${outcome()}${stopped}`)
     } catch (error) {
-      showFailure(error)
+      // The steps before it are done, and for discarded letters that is final.
+      showFailure(error, `${outcome()}, then: `)
     }
     stopping.current = null
     setJob(null)
