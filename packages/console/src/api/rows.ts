@@ -6,7 +6,10 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import { useSession } from '../session/session.ts'
 import type { CallOptions } from './calls.ts'
 
-type Listing = { [O in OperationId]: Operations[O]['query'] extends { offset?: number } ? O : never }[OperationId]
+/** The operations that return a list in pages. */
+export type Listing = {
+  [O in OperationId]: Operations[O]['query'] extends { offset?: number } ? O : never
+}[OperationId]
 
 const PAGE = 100
 /** How many rows before and after those in view are fetched with them. */
@@ -19,8 +22,11 @@ const GROWS_BY = 4
 const MOST_PAGES = 50
 
 interface RowOptions extends CallOptions {
-  /** Fetches the whole list from its beginning, for a search that the page does itself. */
-  whole?: boolean
+  /**
+   * Fetches the whole list from its beginning, for a search that the page does itself. A number is how many pages of it
+   * at most.
+   */
+  whole?: boolean | number
 }
 
 export interface Rows<T, R = unknown> {
@@ -40,6 +46,8 @@ export interface Rows<T, R = unknown> {
   error: Error | null
   /** For a list that is fetched whole: whether it is longer than the part that is fetched. */
   isCutOff: boolean
+  /** Whether every page that is to be fetched has arrived. */
+  isWhole: boolean
   /** Sets which rows are in view. */
   setViewport(from: number, to: number): void
 }
@@ -47,14 +55,14 @@ export interface Rows<T, R = unknown> {
 const pagesBetween = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** Returns the pages to fetch: the first, which has the length, and those in view; or, for `whole`, ever more pages. */
-function wantedPages(view: readonly [number, number], whole: boolean, pageOf: (page: number) => unknown): number[] {
+/** Returns the pages to fetch: the first, which has the length, and those in view; or ever more pages, up to `most`. */
+function wantedPages(view: readonly [number, number], most: number, pageOf: (page: number) => unknown): number[] {
   const total = (pageOf(0) as { total: number } | undefined)?.total ?? 0
   const last = Math.max(0, Math.ceil(total / PAGE) - 1)
-  if (!whole) return [...new Set([0, ...pagesBetween(Math.min(view[0], last), Math.min(view[1], last))])]
+  if (most === 0) return [...new Set([0, ...pagesBetween(Math.min(view[0], last), Math.min(view[1], last))])]
   let have = 0
-  while (have < MOST_PAGES && pageOf(have) !== undefined) have++
-  return pagesBetween(0, Math.min(last, MOST_PAGES - 1, have + GROWS_BY - 1))
+  while (have < most && pageOf(have) !== undefined) have++
+  return pagesBetween(0, Math.min(last, most - 1, have + GROWS_BY - 1))
 }
 
 interface Fetched<R> {
@@ -72,12 +80,13 @@ export function useRows<O extends Listing, T>(
   const { client } = useSession()
   const queries = useQueryClient()
   const key = JSON.stringify(input)
+  const most = whole === true ? MOST_PAGES : whole === false ? 0 : whole
   const [viewport, storeViewport] = useState<{ key: string; view: readonly [number, number] }>({ key, view: [0, 0] })
   /** The last list, shown until the next one has arrived, so that the page does not flicker while a filter is typed. */
   const kept = useRef<Rows<T, Response> | null>(null)
   const view = viewport.key === key ? viewport.view : ([0, 0] as const)
   const keyOf = (page: number) => [operation, 'rows', input, page]
-  const pages = wantedPages(view, whole, (page) => queries.getQueryData(keyOf(page)))
+  const pages = wantedPages(view, most, (page) => queries.getQueryData(keyOf(page)))
 
   const { responses, error } = useQueries({
     queries: pages.map((page) => ({
@@ -86,7 +95,7 @@ export function useRows<O extends Listing, T>(
         const query = { ...(input as { query?: object }).query, offset: page * PAGE, limit: PAGE }
         return client.call(operation, { ...input, query } as unknown as Input<O>, { signal })
       },
-      ...(every === undefined || (whole && page > 0) ? {} : { refetchInterval: every }),
+      ...(every === undefined || (most > 0 && page > 0) ? {} : { refetchInterval: every }),
       ...(enabled === undefined ? {} : { enabled }),
     })),
     combine: useCallback(
@@ -117,7 +126,7 @@ export function useRows<O extends Listing, T>(
         return [Number(page), response === undefined ? [] : itemsOf(response)]
       }),
     )
-    const inView = [...byPage].filter(([page]) => whole || (page >= view[0] && page <= view[1]))
+    const inView = [...byPage].filter(([page]) => most > 0 || (page >= view[0] && page <= view[1]))
     return {
       key,
       total,
@@ -127,10 +136,11 @@ export function useRows<O extends Listing, T>(
       isPending: first === undefined && error === null,
       isPrevious: false,
       error,
-      isCutOff: whole && total > MOST_PAGES * PAGE,
+      isCutOff: most > 0 && total > most * PAGE,
+      isWhole: byPage.size >= Math.min(most, Math.ceil(total / PAGE)) && responses.every((one) => one !== undefined),
       setViewport,
     }
-  }, [key, total, first, responses, pageList, view[0], view[1], whole, error, setViewport, itemsOf])
+  }, [key, total, first, responses, pageList, view[0], view[1], most, error, setViewport, itemsOf])
   if (list.isPending && kept.current !== null) return { ...kept.current, isPrevious: true, setViewport }
   if (!list.isPending) kept.current = list
   return list

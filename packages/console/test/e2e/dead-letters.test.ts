@@ -153,6 +153,39 @@ describe('dead letters', { skip: noBrowser }, () => {
     assert.deepEqual(await enabled(), [true, true])
   })
 
+  test('[UI-61] a drawer is opened by its address and stays open, whichever page of the list has its row', async () => {
+    const { admin, keys, agents } = console.plant
+    const triage = createClient({ url: console.url, apiKey: keys.triage })
+    const first = (await admin.deliveries.deadLetters({})).dlq_items.at(-1)!.id
+    const more = async (): Promise<void> => {
+      const event = { type: 'com.plant.note', source: '/plant', recipient: agents.triage.id }
+      await admin.events.publishBatch(Array.from({ length: 100 }, () => event))
+      const { deliveries } = await triage.deliveries.poll({ limit: 100 })
+      await triage.deliveries.nack(
+        deliveries.map(({ id }) => id),
+        { dead_letter: true },
+      )
+    }
+    // Its row is on the first page, then on the second.
+    const { page } = await console.signIn(console.adminKey, `/dead-letters?open=${first}`)
+    const drawer = page.getByRole('dialog', { name: 'com.plant.door.opened' })
+    await drawer.getByText(first).waitFor()
+    const refreshed = page.getByText('106 dead letters', { exact: true })
+    await more()
+    await refreshed.waitFor()
+    await drawer.getByText(first).waitFor()
+    const other = await console.signIn(console.adminKey, `/dead-letters?open=${first}`)
+    await other.page.getByRole('dialog', { name: 'com.plant.door.opened' }).getByText(first).waitFor()
+    // It is gone for both once it is discarded, and said to be.
+    await admin.deliveries.discardMany({ delivery_ids: [first] })
+    await page.reload()
+    await page.getByLabel('API key').fill(console.adminKey)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText('There is no such dead letter').waitFor()
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await page.getByText('105 dead letters', { exact: true }).waitFor()
+  })
+
   test('[UI-31] an agent sees its own', async () => {
     const { page, complaints } = await console.signIn(console.plant.keys.triage, '/dead-letters')
     await page.getByText('6 dead letters', { exact: true }).waitFor()

@@ -66,6 +66,7 @@ function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
       isPrevious: false,
       error,
       isCutOff: false,
+      isWhole: true,
       setViewport() {},
     }
   }, [data, error, isPending, order])

@@ -1,9 +1,11 @@
 // The audit log as a table. Every filter is in the address, and an entry opens beside the table.
 import { useMemo } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
+import type { Opened } from '../../api/opened.ts'
 import type { Rows } from '../../api/rows.ts'
 import type { Column } from '../../components/column.ts'
 import { ListTable } from '../../components/list-table.tsx'
+import { Opening } from '../../components/opening.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Empty } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
@@ -16,6 +18,7 @@ import type { AuditEntry, AuditSearch } from './query.ts'
 
 interface AuditLogProps {
   list: Rows<AuditEntry>
+  opened: Opened<AuditEntry>
   search: AuditSearch
   onSearch(change: AuditSearch): void
   /** The tenant, when the operator is viewing. */
@@ -41,7 +44,7 @@ function gistOf({ details, resource }: AuditEntry): string {
     .join(', ')
 }
 
-export function AuditLog({ list, search, onSearch, of }: AuditLogProps) {
+export function AuditLog({ list, opened, search, onSearch, of }: AuditLogProps) {
   const nameOf = useActorName()
   const columns = useMemo(
     (): readonly Column<AuditEntry>[] => [
@@ -63,7 +66,7 @@ export function AuditLog({ list, search, onSearch, of }: AuditLogProps) {
     ],
     [nameOf],
   )
-  const opened = list.rows.find(({ id }) => id === search.open)
+  const entry = opened.item
   const isFiltered = [search.actor, search.action, search.since, search.until].some((text) => text)
   return (
     <PageFrame
@@ -93,11 +96,13 @@ export function AuditLog({ list, search, onSearch, of }: AuditLogProps) {
           )
         }
       />
-      {opened === undefined ? null : (
+      {!search.open || list.isPending ? null : entry === undefined ? (
+        <Opening of={opened} noun="entry" onClose={() => onSearch({ open: '' })} />
+      ) : (
         <EntryDrawer
-          entry={opened}
-          actor={nameOf(opened.actor)}
-          onActor={() => onSearch({ actor: opened.actor, open: '' })}
+          entry={entry}
+          actor={nameOf(entry.actor)}
+          onActor={() => onSearch({ actor: entry.actor, open: '' })}
           onClose={() => onSearch({ open: '' })}
         />
       )}

@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router'
+import { useOpened } from '../../api/opened.ts'
 import { useRows } from '../../api/rows.ts'
 import { AuditLog } from './log.tsx'
 import { useSearchChange } from '../search-params.ts'
@@ -12,5 +13,6 @@ export function TenantAuditPage() {
   const onSearch = useSearchChange<AuditSearch>()
   const input = { params: { slug }, query: queryOf(search) }
   const list = useRows('listTenantAudit', input, entriesOf, { every: 10_000 })
-  return <AuditLog list={list} search={search} of={slug} onSearch={onSearch} />
+  const opened = useOpened(search.open, list, 'listTenantAudit', input, entriesOf)
+  return <AuditLog list={list} opened={opened} search={search} of={slug} onSearch={onSearch} />
 }

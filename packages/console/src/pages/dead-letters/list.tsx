@@ -2,8 +2,10 @@
 import type { DeadLetterFilter, DeadLetterList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useOpened } from '../../api/opened.ts'
 import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
+import { Opening } from '../../components/opening.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Empty } from '../../components/states.tsx'
 import { useSettled } from '../../components/use-settled.ts'
@@ -55,7 +57,8 @@ export function DeadLettersPage() {
     if (row !== undefined) toggle(row.id)
   })
   const isFiltered = Object.keys(asked).length > 0
-  const shown = list.rows.find(({ id }) => id === open)
+  const opened = useOpened(open, list, 'listDeadLetters', { query: asked }, lettersOf)
+  const shown = opened.item
 
   function plan(verb: Verb, choice: Choice): void {
     setPicked(new Set())
@@ -112,7 +115,9 @@ export function DeadLettersPage() {
           )
         }
       />
-      {shown === undefined ? null : (
+      {!open || list.isPending ? null : shown === undefined ? (
+        <Opening of={opened} noun="dead letter" onClose={() => set({ open: '' })} />
+      ) : (
         <LetterDrawer
           letter={shown}
           busy={jobs.job !== null}

@@ -2,7 +2,9 @@ import type { Connector, ConnectorList, Webhook, WebhookList } from '@sensorium/
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCall } from '../../api/calls.ts'
+import { useOpened } from '../../api/opened.ts'
 import { useRows } from '../../api/rows.ts'
+import { Opening } from '../../components/opening.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
@@ -28,8 +30,11 @@ export function IngestionPage() {
   const set = useSearchChange<{ tenant?: string; new?: string; open?: string }>()
   /** A secret created on this page: shown once, and used to sign a sample while the page is open. */
   const [made, setMade] = useState<{ id: string; secret: string; isSeen: boolean } | null>(null)
-  const webhook = webhooks.rows.find(({ id }) => id === open)
-  const connector = connectors.rows.find(({ id }) => id === open)
+  const isWebhook = open?.startsWith('whk_') ?? false
+  const openedWebhook = useOpened(isWebhook ? open : undefined, webhooks, 'listWebhooks', { query }, webhooksOf)
+  const openedConnector = useOpened(isWebhook ? undefined : open, connectors, 'listConnectors', { query }, connectorsOf)
+  const [webhook, connector] = [openedWebhook.item, openedConnector.item]
+  const close = (): void => set({ open: '' })
   const slugs = tenants.data?.tenants.map(({ slug }) => slug) ?? []
   return (
     <PageFrame
@@ -80,11 +85,15 @@ export function IngestionPage() {
           webhook={webhook}
           secret={made?.id === webhook.id ? made.secret : ''}
           onSecret={(secret) => setMade({ id: webhook.id, secret, isSeen: false })}
-          onClose={() => set({ open: '' })}
+          onClose={close}
         />
       ) : connector !== undefined ? (
-        <ConnectorDrawer key={connector.id} connector={connector} onClose={() => set({ open: '' })} />
-      ) : null}
+        <ConnectorDrawer key={connector.id} connector={connector} onClose={close} />
+      ) : !open || webhooks.isPending || connectors.isPending ? null : isWebhook ? (
+        <Opening of={openedWebhook} noun="webhook" onClose={close} />
+      ) : (
+        <Opening of={openedConnector} noun="connector" onClose={close} />
+      )}
     </PageFrame>
   )
 }
