@@ -10,6 +10,7 @@ import { makeQueryClient } from './api/query-client.ts'
 import { makeRouter } from './router.tsx'
 import { SessionContext, type Session } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
+import { dismissFailures } from './shell/toast-store.ts'
 import { Toasts } from './shell/toasts.tsx'
 
 const router = makeRouter()
@@ -23,18 +24,28 @@ export function App() {
       setNotice(why)
       setSession(null)
     }
+    const signOut = (): void => {
+      dismissFailures()
+      leave(null)
+    }
     const failed = makeFailureHandler(() => leave('You were signed out: the key was revoked or has expired.'))
     return {
       queries: makeQueryClient(failed),
       live: makeLiveStore(session.client, failed),
-      state: { session, signOut: () => leave(null), failed },
+      state: { session, signOut, failed },
     }
   }, [session])
+
+  // Again, because what fails when the key is revoked is shown after that, above the form.
+  function signIn(next: Session): void {
+    dismissFailures()
+    setSession(next)
+  }
 
   if (signedIn === null)
     return (
       <>
-        <SignIn key={notice} notice={notice} onSignIn={setSession} />
+        <SignIn key={notice} notice={notice} onSignIn={signIn} />
         <Toasts />
       </>
     )

@@ -14,6 +14,9 @@ const MODES = [
   { value: 'operator', label: 'Operator' },
 ] as const
 
+/** What a header can carry. The browser refuses to send any other token, which looks like a service that is away. */
+const SENDABLE = /^[\x21-\x7e\xa1-\xff]*$/
+
 function problemOf(error: unknown, mode: Mode): string {
   if (error instanceof ConnectionError) return 'The service does not answer. Is it running?'
   if (!(error instanceof SensoriumError)) return 'Something unexpected went wrong; the browser’s console has it.'
@@ -32,12 +35,23 @@ export function SignIn({ notice, onSignIn }: { notice: string | null; onSignIn(s
   const [problem, setProblem] = useState<string | null>(notice)
   const [busy, setBusy] = useState(false)
 
+  /** A key is no operator token, and what was wrong with one says nothing of the other. */
+  function change(next: Mode): void {
+    setMode(next)
+    setSecret('')
+    setProblem(null)
+  }
+
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
+    const given = secret.trim()
+    if (mode === 'operator' && !SENDABLE.test(given)) {
+      setProblem('A token has Latin letters, digits and signs, and no spaces.')
+      return
+    }
     setBusy(true)
     setProblem(null)
     try {
-      const given = secret.trim()
       onSignIn(await (mode === 'key' ? signInWithKey(given) : signInAsOperator(given)))
     } catch (error) {
       if (!(error instanceof SensoriumError || error instanceof ConnectionError)) console.error(error)
@@ -54,7 +68,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | null; onSignIn(s
         </h1>
         <div className="row apart">
           <span className="quiet">Sign in with</span>
-          <Segments<Mode> label="Sign in with" value={mode} options={MODES} onChange={setMode} />
+          <Segments<Mode> label="Sign in with" value={mode} options={MODES} onChange={change} />
         </div>
         <Field label={mode === 'key' ? 'API key' : 'Operator token'} problem={problem ?? undefined}>
           <input

@@ -29,6 +29,9 @@ export function onToasts(listener: () => void): () => void {
 
 export const dismiss = (id: number): void => set(toasts.filter((toast) => toast.id !== id))
 
+/** Failures stay until somebody dismisses them, so those of one user are removed before the next one signs in. */
+export const dismissFailures = (): void => set(toasts.filter(({ isFailure }) => !isFailure))
+
 function add(toast: Omit<Toast, 'id'>): void {
   const id = next++
   set([...toasts, { ...toast, id }].slice(-MOST))

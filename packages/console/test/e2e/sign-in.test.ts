@@ -10,10 +10,16 @@ describe('signing in', { skip: noBrowser }, () => {
 
   test('[UI-7] an org-admin key opens the console at the requested address, until signing out', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/agents?status=inactive')
-    await page.getByRole('row', { name: /Archive/ }).waitFor()
+    await page.getByRole('row', { name: /Archive/ }).click()
     assert.equal(await page.getByRole('row', { name: /Triage/ }).count(), 0)
+    // A failure stays until it is dismissed, but not for whoever signs in next.
+    const refusal = { error: { code: 'forbidden', message: 'Not today', request_id: 'req_today' } }
+    await page.route('**/activate', (route) => route.fulfill({ status: 403, json: refusal }))
+    await page.getByRole('button', { name: 'Activate' }).click()
+    await page.locator('.toast.bad').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API key').waitFor()
+    assert.equal(await page.locator('.toast').count(), 0)
     assert.equal(await page.getByLabel('API key').inputValue(), '')
     assert.deepEqual(complaints, [])
   })
@@ -129,7 +135,16 @@ describe('signing in', { skip: noBrowser }, () => {
 
   test('[UI-11] with the operator token there is an operator’s mode, which shows nothing of a tenant', async () => {
     const { page } = await console.open()
+    await page.getByLabel('API key').fill('not a key')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').filter({ hasText: 'ak_live_' }).waitFor()
     await page.getByRole('button', { name: 'Operator' }).click()
+    // Neither the key nor what was wrong with it is kept.
+    assert.equal(await page.getByLabel('Operator token').inputValue(), '')
+    assert.equal(await page.getByRole('alert').count(), 0)
+    await page.getByLabel('Operator token').fill('пароль')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').filter({ hasText: 'A token has Latin letters' }).waitFor()
     await page.getByLabel('Operator token').fill('not-the-operator-token')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').filter({ hasText: 'not the operator token' }).waitFor()
