@@ -20,10 +20,12 @@ interface KeyListProps<K extends Key> {
   /** Shown below the prefix, before and after the time of last use. */
   before?(key: K): ReactNode
   after?(key: K): ReactNode
+  /** Whether the user is signed in with this key. */
+  isOwn?(key: K): boolean
   revoke: { isPending: boolean; mutate(id: string, options: { onSettled(): void }): void }
 }
 
-export function KeyList<K extends Key>({ of, emptyText, badges, before, after, revoke }: KeyListProps<K>) {
+export function KeyList<K extends Key>({ of, emptyText, badges, before, after, isOwn, revoke }: KeyListProps<K>) {
   const [leaving, setLeaving] = useState<K | null>(null)
   const close = (): void => setLeaving(null)
   return (
@@ -63,7 +65,10 @@ export function KeyList<K extends Key>({ of, emptyText, badges, before, after, r
           onConfirm={() => revoke.mutate(leaving.id, { onSettled: close })}
           onClose={close}
         >
-          Whoever uses it is refused within a second. It cannot be brought back.
+          {isOwn?.(leaving)
+            ? 'You are signed in with this key: you are signed out, and cannot sign in with it again.'
+            : 'Whoever uses it is refused within a second.'}{' '}
+          It cannot be brought back.
         </Confirm>
       )}
     </>

@@ -15,6 +15,8 @@ export interface Session {
   can(scope: Scope): boolean
   /** Whether the key belongs to this agent. */
   isSelf(agentId: string): boolean
+  /** Whether this is the beginning of the key. Keys are listed by their first 12 characters. */
+  isOwnKey(prefix: string): boolean
 }
 
 /** A user is waiting, so the page shows an error after three attempts, or if the service asks to wait for long. */
@@ -35,6 +37,7 @@ export async function signInWithKey(apiKey: string, url = location.origin): Prom
     agent,
     can: (scope) => agent === null || scopes.has(scope),
     isSelf: (id) => agent?.id === id,
+    isOwnKey: (prefix) => apiKey.startsWith(prefix),
   }
 }
 
@@ -42,7 +45,7 @@ export async function signInWithKey(apiKey: string, url = location.origin): Prom
 export async function signInAsOperator(token: string, url = location.origin): Promise<Session> {
   const client = makeClient({ token }, url)
   await client.call('listTenants', { query: { limit: 1 } })
-  return { kind: 'operator', client, agent: null, can: () => false, isSelf: () => false }
+  return { kind: 'operator', client, agent: null, can: () => false, isSelf: () => false, isOwnKey: () => false }
 }
 
 /** Whether the session is over: the key was revoked or has expired, or its agent was deactivated. */

@@ -45,6 +45,28 @@ describe('agents', { skip: noBrowser }, () => {
     await assert.rejects(createClient({ url: console.url, apiKey: key }).agent(), /revoked|not valid|expired/i)
   })
 
+  test('[UI-54] an expired key is marked, and revoking the key of this session says that it signs out', async () => {
+    const { admin, agents } = console.plant
+    const { key } = await admin.keys.mint(agents.archive.id, { scopes: ['admin'] })
+    await admin.keys.mint(agents.archive.id, {
+      scopes: ['receive'],
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+    await admin.agents.activate(agents.archive.id)
+    // A context of its own: its clock is ahead, so that the second key has expired.
+    const { page } = await console.signIn(key, `/agents/${agents.archive.id}`, {})
+    const keys = page.getByRole('region', { name: 'Keys' }).getByRole('listitem')
+    await keys.filter({ hasText: 'expires in' }).waitFor()
+    await page.clock.setFixedTime(Date.now() + 7_200_000)
+    await page.getByRole('button', { name: 'Mint' }).click()
+    await page.keyboard.press('Escape')
+    await keys.filter({ hasText: 'expired 1 h ago' }).getByText('expired', { exact: true }).waitFor()
+    await page.getByRole('button', { name: `Revoke the key ${key.slice(0, 12)}` }).click()
+    await page.getByRole('dialog').getByText('You are signed in with this key').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('You were signed out').waitFor()
+  })
+
   test('[UI-12] a key that is shown on the page of one agent is gone on the page of another', async () => {
     const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.sensor.id}`)
     await page.locator('h1', { hasText: 'Sensor gateway' }).waitFor()

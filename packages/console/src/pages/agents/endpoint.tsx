@@ -1,8 +1,8 @@
 // The endpoint of a push agent: its address, how it has been responding, and when failed pushes are retried.
-import type { Agent, AgentUpdate, PushState } from '@sensorium/client'
+import type { Agent, AgentUpdate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { FormEnd } from '../../components/form-end.tsx'
-import { Badge, type Tone } from '../../components/badge.tsx'
+import { Badge } from '../../components/badge.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
@@ -11,12 +11,7 @@ import { ShownOnce } from '../../components/shown-once.tsx'
 import { span, Time } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
-
-const STATES: Record<PushState['state'], { tone: Tone; says: string }> = {
-  closed: { tone: 'good', says: 'answering' },
-  half_open: { tone: 'warn', says: 'being tried again' },
-  open: { tone: 'bad', says: 'left alone for a while' },
-}
+import { endpointState } from './endpoint-state.ts'
 
 export function Endpoint({ agent }: { agent: Agent }) {
   const { can, isSelf } = useSession()
@@ -25,6 +20,7 @@ export function Endpoint({ agent }: { agent: Agent }) {
   const [isEditing, setEditing] = useState(false)
   const rotate = useAction((client) => client.agents.rotatePushSecret(agent.id))
   const push = queue?.push
+  const state = push && endpointState(push)
   const waits = agent.retry_schedule_seconds
   return (
     <Panel
@@ -45,7 +41,7 @@ export function Endpoint({ agent }: { agent: Agent }) {
       <KeyValues
         of={{
           Address: agent.delivery_endpoint ?? <span className="faint">none yet: nothing is pushed</span>,
-          State: push ? <Badge tone={STATES[push.state].tone}>{STATES[push.state].says}</Badge> : null,
+          State: state ? <Badge tone={state.tone}>{state.says}</Badge> : null,
           'Last status': push?.last_status ?? null,
           'Last error': push?.last_error ?? null,
           'Failures in a row': push ? push.consecutive_failures : null,
