@@ -3,6 +3,7 @@ import type { EventList, EventSummary, Operations } from '@sensorium/client'
 import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Empty } from '../../components/states.tsx'
+import { useSettled } from '../../components/use-settled.ts'
 import { EVENT_COLUMNS } from './columns.tsx'
 import { PUBLISH } from './publish-command.ts'
 import './events.css'
@@ -27,7 +28,8 @@ interface SearchProps {
 }
 
 export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
-  const query: Operations['listEvents']['query'] = searched
+  // Every search looks through up to 10,000 events, so one for each letter is too many.
+  const query: Operations['listEvents']['query'] = useSettled(searched)
   const list = useRows('listEvents', { query }, eventsOf, { every: 10_000 })
   const back = list.first?.searched_back_to ?? null
   return (
