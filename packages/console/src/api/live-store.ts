@@ -3,6 +3,7 @@
 import { SensoriumError, type Client, type EventSummary, type LiveStats } from '@sensorium/client'
 import type { FailureHandler } from './failure-handler.ts'
 import { setReachable } from './reachable.ts'
+import { addEvents, type LiveEvents } from './live-events.ts'
 
 /** A filter of events. The counts are always those of the whole tenant. */
 export interface LiveQuery {
@@ -10,24 +11,21 @@ export interface LiveQuery {
   filter?: string
 }
 
-export interface LiveView {
+export interface LiveView extends LiveEvents {
   state: 'connecting' | 'open' | 'away' | 'refused'
   /** Why the stream was refused, for example a mistake in the filter. */
   error: Error | null
   /** One a second, oldest first. */
   stats: readonly LiveStats[]
-  /** Newest first. */
-  events: readonly EventSummary[]
   /** How many events were not shown since the filter was set. */
   leftOut: number
 }
 
 const MOST_STATS = 300
-const MOST_EVENTS = 2_000
 /** Moving from one page to the next does not end the stream. */
 const LINGER_MS = 2_000
 
-const EMPTY: LiveView = { state: 'connecting', error: null, stats: [], events: [], leftOut: 0 }
+const EMPTY: LiveView = { state: 'connecting', error: null, stats: [], events: [], arrived: 0, leftOut: 0 }
 
 export interface LiveStore {
   view(): LiveView
@@ -69,7 +67,7 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
         set({
           state: 'open',
           stats: [...view.stats, stats].slice(-MOST_STATS),
-          events: waiting.length === 0 ? view.events : [...waiting.reverse(), ...view.events].slice(0, MOST_EVENTS),
+          ...addEvents(view, waiting),
           leftOut: view.leftOut + stats.left_out,
         })
         waiting = []
@@ -106,7 +104,7 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
     filter(next) {
       if (next.type === query.type && next.filter === query.filter) return
       query = next
-      set({ events: [], leftOut: 0, state: 'connecting', error: null })
+      set({ events: [], arrived: 0, leftOut: 0, state: 'connecting', error: null })
       if (stream !== null) start()
     },
   }

@@ -46,7 +46,7 @@ export function Traffic({ channel }: { channel: Channel }) {
   return (
     <Panel
       title="Traffic since you opened this page"
-      count={through === null ? undefined : live.events.length}
+      count={through === null ? undefined : live.arrived}
       flush
       actions={<LiveBadge live={live} />}
     >

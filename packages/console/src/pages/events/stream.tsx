@@ -1,7 +1,7 @@
 // Events as they are accepted, at most 200 a second. Pausing freezes the list; events that arrive then are counted.
-import type { EventSummary } from '@sensorium/client'
 import { useEffect, useRef, useState } from 'react'
 import { useLive, useLiveStore } from '../../api/live.ts'
+import { countOf, type LiveEvents } from '../../api/live-events.ts'
 import { PauseIcon, PlayIcon } from '../../components/icons.tsx'
 import { Empty } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
@@ -24,8 +24,8 @@ const SETTLED_MS = 400
 export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
   const store = useLiveStore()
   const live = useLive()
-  const [held, setHeld] = useState<readonly EventSummary[] | null>(null)
-  const toggle = (): void => setHeld(held === null ? live.events : null)
+  const [held, setHeld] = useState<LiveEvents | null>(null)
+  const toggle = (): void => setHeld(held === null ? live : null)
   useShortcut('p', held === null ? 'Pause the stream' : 'Resume the stream', toggle)
   const isTyped = useRef(false)
   useEffect(() => {
@@ -43,14 +43,14 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
   }, [store, type, filter])
   // Other pages show all events.
   useEffect(() => () => store.filter({}), [store])
-  const shown = held ?? live.events
-  const missed = held === null ? 0 : Math.max(0, live.events.length - held.length)
+  const shown = held ?? live
+  const missed = live.arrived - shown.arrived
   return (
     <>
       <div className="filters">
         <button type="button" className="button" aria-pressed={held !== null} onClick={toggle}>
           {held === null ? <PauseIcon /> : <PlayIcon />}
-          {held === null ? 'Pause' : missed > 0 ? `Resume (${missed} new)` : 'Resume'}
+          {held === null ? 'Pause' : missed > 0 ? `Resume (${missed.toLocaleString()} new)` : 'Resume'}
         </button>
         <input
           className="input mono stream-type"
@@ -79,12 +79,12 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
         label="Events"
         fill
         columns={EVENT_COLUMNS}
-        rows={shown}
+        rows={shown.events}
         keyOf={({ id }) => id}
         onOpen={({ id }) => onOpen(id)}
         foot={
           <span className="number">
-            {shown.length.toLocaleString()} events since you opened this tab
+            {countOf(shown)} since you opened this tab
             {live.leftOut > 0 ? ` · ${live.leftOut.toLocaleString()} more were too many to show` : ''}
           </span>
         }
