@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite } from '../support/console.ts'
+import { consoleForSuite, OPERATOR_TOKEN } from '../support/console.ts'
 
 describe('extremes', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -38,6 +38,27 @@ describe('extremes', { skip: noBrowser }, () => {
       )
       assert.equal(out, 0, `the dead letter at ${width}`)
     }
+  })
+
+  test('[UI-55] a long title is wrapped, and neither it nor a long slug is wider than the window', async () => {
+    const title = 'A rather long name of many words, all of which somebody wants to read'
+    const slug = 'x'.repeat(63)
+    const operator = createClient({ url: console.url, token: OPERATOR_TOKEN })
+    await operator.call('createTenant', { body: { slug, name: title } })
+    const { page } = await console.open(`/tenants/${slug}`, { viewport: { width: 390, height: 800 } })
+    await page.getByRole('button', { name: 'Operator' }).click()
+    await page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByTitle(slug).waitFor()
+    const heading = page.getByRole('heading', { level: 1, name: title })
+    assert.equal(await heading.getAttribute('title'), title)
+    const cut = 'document.querySelector("h1").scrollHeight - document.querySelector("h1").clientHeight'
+    assert.equal(await page.evaluate<number>(cut), 0, 'all of the title is in view')
+    const out = 'document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth'
+    assert.equal(await page.evaluate<number>(out), 0)
+    const [arrow, words] = await Promise.all([page.locator('.back').boundingBox(), heading.boundingBox()])
+    assert.ok(words!.x > arrow!.x + arrow!.width && words!.y < arrow!.y + arrow!.height, 'the arrow is beside it')
+    assert.ok(words!.height > 40, 'more than one line')
   })
 
   test('[UI-22] with more agents than it reads, the overview does not claim that nothing waits', async () => {

@@ -20,7 +20,13 @@ export function TenantPage() {
     <PageFrame
       title={name}
       back={{ to: '/tenants', label: 'tenants' }}
-      beside={name === slug ? null : <code className="quiet">{slug}</code>}
+      beside={
+        name === slug ? null : (
+          <code className="quiet cut" title={slug}>
+            {slug}
+          </code>
+        )
+      }
       actions={
         <Link to="/tenants/$slug/audit" params={{ slug }} className="button">
           Audit log
