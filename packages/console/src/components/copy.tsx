@@ -51,7 +51,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
 export function Copyable({ text, label }: { text: string; label?: string }) {
   return (
     <span className="copyable">
-      <code className="cut" title={text}>
+      <code className="cut" dir="auto" title={text}>
         {text}
       </code>
       <CopyButton text={text} {...(label === undefined ? {} : { label })} />

@@ -9,13 +9,22 @@ const OPEN_MEMBERS = 24
 const MEMBERS = 200
 const CHARACTERS = 2_000
 
+/** Names and values are isolated: right-to-left text would reorder what stands around it. */
+function Name({ of }: { of: string }) {
+  return (
+    <span className="name">
+      <bdi>{of}</bdi>:{' '}
+    </span>
+  )
+}
+
 function Leaf({ value }: { value: unknown }) {
   const [whole, setWhole] = useState(false)
   if (typeof value !== 'string') return <span className="value">{String(value)}</span>
   const isLong = value.length > CHARACTERS && !whole
   return (
     <span className="string">
-      {JSON.stringify(isLong ? value.slice(0, CHARACTERS) : value)}
+      <bdi>{JSON.stringify(isLong ? value.slice(0, CHARACTERS) : value)}</bdi>
       {isLong ? (
         <button type="button" className="faint" onClick={() => setWhole(true)}>
           … {(value.length - CHARACTERS).toLocaleString()} more characters
@@ -37,7 +46,7 @@ function Branch({ name, value, depth }: { name: string | null; value: object; de
       <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <FoldIcon />
         <span>
-          {name === null ? null : <span className="name">{name}: </span>}
+          {name === null ? null : <Name of={name} />}
           {isOpen ? open : `${open}…${close}`}
           <span className="faint"> {entries.length}</span>
         </span>
@@ -72,7 +81,7 @@ function Node({ name, value, depth }: { name: string; value: unknown; depth: num
     )
   return (
     <li>
-      <span className="name">{name}: </span>
+      <Name of={name} />
       {typeof value === 'object' && value !== null ? (
         <span className="faint">{Array.isArray(value) ? '[]' : '{}'}</span>
       ) : (

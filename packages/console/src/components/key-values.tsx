@@ -9,7 +9,7 @@ export function KeyValues({ of }: { of: Readonly<Record<string, ReactNode>> }) {
         .map(([name, value]) => (
           <div key={name} className="pair">
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd dir="auto">{value}</dd>
           </div>
         ))}
     </dl>

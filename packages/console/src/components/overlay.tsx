@@ -23,7 +23,9 @@ export function Overlay({ title, kind = 'modal', wide = false, onClose, children
   return (
     <dialog {...modal} className={wide ? `${kind} wide` : kind} aria-labelledby={id}>
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} dir="auto">
+          {title}
+        </h2>
         <button type="button" className="button bare icon" aria-label="Close" onClick={onClose}>
           <CloseIcon />
         </button>

@@ -28,7 +28,9 @@ export function PageFrame({ title, beside, actions, back, full = false, children
               <BackIcon />
             </Link>
           )}
-          <h1 title={title}>{title}</h1>
+          <h1 dir="auto" title={title}>
+            {title}
+          </h1>
           {beside}
         </div>
         {actions === undefined ? null : <div className="actions">{actions}</div>}

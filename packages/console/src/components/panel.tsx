@@ -15,7 +15,7 @@ export function Panel({ title, count, actions, flush = false, children }: PanelP
   return (
     <section className="panel" aria-labelledby={id}>
       <header>
-        <h2 id={id}>
+        <h2 id={id} dir="auto">
           {title}
           {count === undefined ? null : <span className="count number">{count.toLocaleString()}</span>}
         </h2>

@@ -17,7 +17,7 @@ const Cells = memo(function Cells({ row, columns, narrow }: CellsProps<unknown>)
   return columns
     .filter(({ wideOnly }) => !(narrow && wideOnly))
     .map(({ name, right, cell }) => (
-      <div key={name} role="cell" className={right ? 'cell right' : 'cell'}>
+      <div key={name} role="cell" dir="auto" className={right ? 'cell right' : 'cell'}>
         {cell(row)}
       </div>
     ))

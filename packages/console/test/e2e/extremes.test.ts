@@ -61,6 +61,42 @@ describe('extremes', { skip: noBrowser }, () => {
     assert.ok(words!.height > 40, 'more than one line')
   })
 
+  test('[UI-56] right-to-left text is shown from its beginning, and JSON keeps the order of name and value', async () => {
+    const name = 'وكيل المراقبة '.repeat(12).trim()
+    const { admin } = console.plant
+    const { id } = await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
+    const data = { مفتاح: 'قيمة', داخل: { رقم: 1 } }
+    const { event_id } = await admin.publish({ type: 'com.rtl', source: '/rtl', recipient: id, data })
+    const { page } = await console.signIn(console.adminKey, `/events/${event_id}`)
+    await page.locator('.json').getByText('قيمة').waitFor()
+    const names = await page.locator('.json li > .name').all()
+    const values = await page.locator('.json li > :is(.string, .value)').all()
+    assert.ok(names.length >= 2 && values.length === names.length)
+    for (const [index, one] of names.entries()) {
+      const [left, right] = await Promise.all([one.boundingBox(), values[index]!.boundingBox()])
+      assert.ok(left!.x + left!.width <= right!.x + 1, 'the value is behind the name')
+      const colon = `(() => {
+        const text = document.querySelectorAll('.json li > .name')[${index}].querySelector('bdi').nextSibling
+        const range = new Range()
+        range.setStart(text, 0)
+        range.setEnd(text, 1)
+        return range.getBoundingClientRect().right
+      })()`
+      assert.ok((await page.evaluate<number>(colon)) <= right!.x + 1, 'the colon is between them')
+    }
+    await page.evaluate<void>(`history.pushState(null, '', '/console/agents')`)
+    await page.getByRole('row', { name }).waitFor()
+    // How far the first letter is outside of its cell.
+    const hidden = `(() => {
+      const cell = [...document.querySelectorAll('[role=cell]')].find((one) => one.textContent.startsWith('وكيل'))
+      const range = new Range()
+      range.setStart(cell.querySelector('strong').firstChild, 0)
+      range.setEnd(cell.querySelector('strong').firstChild, 1)
+      return range.getBoundingClientRect().right - cell.getBoundingClientRect().right
+    })()`
+    assert.ok((await page.evaluate<number>(hidden)) < 1, 'the first letter is in view')
+  })
+
   test('[UI-22] with more agents than it reads, the overview does not claim that nothing waits', async () => {
     const admin = createClient({ url: console.url, apiKey: console.adminKey })
     const newer = Array.from({ length: 51 }, (_, i) => `Newer ${i}`)

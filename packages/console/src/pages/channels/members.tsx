@@ -60,11 +60,13 @@ export function Members({ channel }: { channel: Channel }) {
                 <li key={member.id} className="row">
                   <div className="grow stack tight">
                     {member.participant_type === 'agent' ? (
-                      <Link to="/agents/$id" params={{ id: member.participant_id }} className="plain cut">
+                      <Link to="/agents/$id" params={{ id: member.participant_id }} className="plain cut" dir="auto">
                         <strong>{nameOf(member)}</strong>
                       </Link>
                     ) : (
-                      <strong className="cut">{nameOf(member)}</strong>
+                      <strong className="cut" dir="auto">
+                        {nameOf(member)}
+                      </strong>
                     )}
                     <span className="faint small">
                       since <Time at={member.joined_at} />

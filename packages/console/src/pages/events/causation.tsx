@@ -13,8 +13,12 @@ import { causesOf, effectsOf, type Effect, type Linked } from './causes.ts'
 function Box({ of }: { of: Linked }) {
   return (
     <Link to="/events/$id" params={{ id: of.id }} className="cause">
-      <code className="cut">{of.type ?? 'no longer kept'}</code>
-      <span className="faint small cut">{of.id}</span>
+      <code className="cut" dir="auto">
+        {of.type ?? 'no longer kept'}
+      </code>
+      <span className="faint small cut" dir="auto">
+        {of.id}
+      </span>
     </Link>
   )
 }
@@ -66,8 +70,12 @@ export function Causation({ id, type, cause }: { id: string; type: string; cause
           </Fragment>
         ))}
         <div className="cause current" aria-current="true">
-          <code className="cut">{type}</code>
-          <span className="quiet small cut">{id}</span>
+          <code className="cut" dir="auto">
+            {type}
+          </code>
+          <span className="quiet small cut" dir="auto">
+            {id}
+          </span>
         </div>
         <Effects of={after?.effects ?? []} />
         {after !== undefined && after.more > 0 ? (

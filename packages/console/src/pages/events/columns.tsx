@@ -28,7 +28,11 @@ export const EVENT_COLUMNS: readonly Column<EventSummary>[] = [
     name: 'Data',
     width: 'minmax(0, 2fr)',
     wideOnly: true,
-    cell: ({ snippet }) => <code className="faint">{snippet}</code>,
+    cell: ({ snippet }) => (
+      <code className="faint" dir="ltr">
+        {snippet}
+      </code>
+    ),
   },
   { name: 'To', width: '40px', right: true, cell: ({ recipients }) => recipients ?? '·' },
 ]

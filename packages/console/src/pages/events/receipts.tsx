@@ -87,10 +87,12 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
       {receipts.map((receipt) => (
         <li key={receipt.delivery_id}>
           <div className="receipt-who">
-            <Link to="/agents/$id" params={{ id: receipt.agent_id }} className="plain cut">
+            <Link to="/agents/$id" params={{ id: receipt.agent_id }} className="plain cut" dir="auto">
               <strong>{agents.get(receipt.agent_id)?.name ?? receipt.agent_id}</strong>
             </Link>
-            <span className="faint small cut">by {whyOf(receipt.matched)}</span>
+            <span className="faint small cut" dir="auto">
+              by {whyOf(receipt.matched)}
+            </span>
           </div>
           <Line receipt={receipt} from={from} to={to} />
           <div className="receipt-state">

@@ -41,7 +41,11 @@ export function AboutMemory({
   const hasMetadata = Object.keys(memory.metadata).length > 0
   return (
     <div className="stack wide">
-      {withContent ? <p className="memory-content">{memory.content}</p> : null}
+      {withContent ? (
+        <p className="memory-content" dir="auto">
+          {memory.content}
+        </p>
+      ) : null}
       <KeyValues
         of={{
           Id: <Copyable text={memory.id} label="Copy the id" />,

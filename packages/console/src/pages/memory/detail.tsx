@@ -47,7 +47,9 @@ export function MemoryPage() {
           <div className="columns">
             <div className="stack wide">
               <Panel title="Content" actions={<CopyButton text={data.content} label="Copy the content" />}>
-                <p className="memory-content">{data.content}</p>
+                <p className="memory-content" dir="auto">
+                  {data.content}
+                </p>
               </Panel>
               <Relationships memory={data} />
             </div>

@@ -39,11 +39,12 @@ export function ContentFields({ draft, error, onChange }: ContentFieldsProps) {
   return (
     <>
       <Field label="Title" problem={problemOf(error, 'title')}>
-        <input required value={draft.title} onChange={(event) => onChange({ title: event.target.value })} />
+        <input required dir="auto" value={draft.title} onChange={(event) => onChange({ title: event.target.value })} />
       </Field>
       <Field label="Content" problem={problemOf(error, 'content')}>
         <textarea
           required
+          dir="auto"
           rows={6}
           value={draft.content}
           onChange={(event) => onChange({ content: event.target.value })}

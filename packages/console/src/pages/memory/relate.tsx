@@ -93,7 +93,9 @@ function Candidates({ query, except, chosen, onChoose }: CandidatesProps) {
             .map(({ memory }) => (
               <label key={memory.id}>
                 <input type="radio" name="target" checked={memory.id === chosen} onChange={() => onChoose(memory.id)} />
-                <span className="cut">{memory.title}</span>
+                <span className="cut" dir="auto">
+                  {memory.title}
+                </span>
               </label>
             ))}
         </fieldset>

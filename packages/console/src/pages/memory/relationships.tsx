@@ -67,7 +67,13 @@ function Related({ memory, item }: { memory: Memory; item: RelatedMemory }) {
   return (
     <li className="row">
       <RelationshipMark type={relationship.relationship_type} strength={relationship.strength} isOut={isOut} />
-      <Link className="grow plain cut" to="/memory/$id" params={{ id: other.id }} title={other.content.slice(0, 300)}>
+      <Link
+        className="grow plain cut"
+        dir="auto"
+        to="/memory/$id"
+        params={{ id: other.id }}
+        title={other.content.slice(0, 300)}
+      >
         {other.title}
       </Link>
       <span className="faint small number" title="Strength, 0 to 1">

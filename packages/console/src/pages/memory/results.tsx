@@ -14,18 +14,28 @@ function Result({ result: { memory, score, signals }, owner }: { result: SearchR
     <li>
       <Link className="result" to="/memory/$id" params={{ id: memory.id }}>
         <div className="row apart">
-          <strong className="cut">{memory.title}</strong>
+          <strong className="cut" dir="auto">
+            {memory.title}
+          </strong>
           <span className="score number" title="Score, 0 to 1">
             {score.toFixed(2)}
           </span>
         </div>
-        <p className="quiet excerpt">{memory.content}</p>
+        <p className="quiet excerpt" dir="auto">
+          {memory.content}
+        </p>
         <div className="under">
           <div className="row wrap small quiet">
             <TypeBadge type={memory.type} />
             <ScopeBadge scope={memory.scope} team_id={memory.team_id} />
-            <span className="cut">{owner}</span>
-            {memory.project_id === null ? null : <span className="cut">{memory.project_id}</span>}
+            <span className="cut" dir="auto">
+              {owner}
+            </span>
+            {memory.project_id === null ? null : (
+              <span className="cut" dir="auto">
+                {memory.project_id}
+              </span>
+            )}
             <Time at={memory.created_at} />
           </div>
           {signals === undefined ? null : <Signals of={signals} />}

@@ -25,7 +25,7 @@ const columnsFor = (owner: (id: string) => string): readonly Column<Memory>[] =>
     width: 'minmax(0, 3fr)',
     cell: ({ title, content }) => (
       <>
-        <strong>{title}</strong> <span className="faint">{content.slice(0, 160)}</span>
+        <strong>{title}</strong> <bdi className="faint">{content.slice(0, 160)}</bdi>
       </>
     ),
   },

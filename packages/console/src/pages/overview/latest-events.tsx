@@ -28,8 +28,12 @@ export function LatestEvents({ events }: { events: readonly EventSummary[] }) {
           {events.slice(0, SHOWN).map(({ id, type, subject, received_at }) => (
             <li key={id} className="row">
               <Link to="/events/$id" params={{ id }} className="grow row plain">
-                <code className="cut">{type}</code>
-                <span className="quiet cut">{subject}</span>
+                <code className="cut" dir="auto">
+                  {type}
+                </code>
+                <span className="quiet cut" dir="auto">
+                  {subject}
+                </span>
               </Link>
               <span className="faint small">
                 <Time at={received_at} />

@@ -14,7 +14,7 @@ function Reason({ reason, share, children }: { reason: string; share: number; ch
     <li>
       <Link to="/dead-letters" search={{ reason }} className="plain">
         <span className="row apart">
-          <span className="cut" title={reason}>
+          <span className="cut" dir="auto" title={reason}>
             {reason}
           </span>
           <span className="quiet">{children}</span>
@@ -76,7 +76,7 @@ function Endpoints() {
                 <li key={id} className="row">
                   <Link to="/agents/$id" params={{ id }} className="grow stack tight plain">
                     <strong>{name}</strong>
-                    <span className="quiet small cut">
+                    <span className="quiet small cut" dir="auto">
                       {queue.push!.last_error ?? `HTTP ${queue.push!.last_status}`}
                     </span>
                   </Link>

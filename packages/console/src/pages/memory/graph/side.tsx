@@ -39,7 +39,9 @@ function Chosen({ network, waiting, id, onChoose, onExpand }: Omit<SideProps, 's
           <TypeBadge type={memory.type} />
           <ScopeBadge scope={memory.scope} team_id={memory.team_id} />
         </div>
-        <p className="quiet">{memory.content.slice(0, 280)}</p>
+        <p className="quiet" dir="auto">
+          {memory.content.slice(0, 280)}
+        </p>
       </div>
       <ul className="memory-lines" aria-label={`Relationships of ${memory.title}`}>
         {edges.map((edge) => {
@@ -48,7 +50,7 @@ function Chosen({ network, waiting, id, onChoose, onExpand }: Omit<SideProps, 's
           return (
             <li key={edge.id} className="row">
               <RelationshipMark type={edge.relationship_type} strength={edge.strength} isOut={isOut} />
-              <button type="button" className="text cut grow" onClick={() => onChoose(other.id)}>
+              <button type="button" className="text cut grow" dir="auto" onClick={() => onChoose(other.id)}>
                 {other.title}
               </button>
             </li>
@@ -92,7 +94,9 @@ export function Side({ network, waiting, selected, onChoose, onExpand }: SidePro
             <li key={memory.id}>
               <button type="button" aria-pressed={memory.id === selected} onClick={() => onChoose(memory.id)}>
                 <i className={isExpanded ? 'dot expanded' : 'dot'} />
-                <span className="cut grow">{memory.title}</span>
+                <span className="cut grow" dir="auto">
+                  {memory.title}
+                </span>
                 <span className="quiet small number">
                   {counts.get(memory.id) ?? 0}
                   {isExpanded ? '' : '+'}
