@@ -4,6 +4,7 @@ import { pageRoutes } from './pages/index.ts'
 import { rootRoute } from './root-route.ts'
 import { Shell } from './shell/shell.tsx'
 import { NotFound, PageFailed } from './shell/page-failed.tsx'
+import { PagePending } from './shell/page-pending.tsx'
 
 rootRoute.update({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed } as never)
 
@@ -18,6 +19,10 @@ export function makeRouter() {
     defaultRemountDeps: ({ params }) => params,
     // Of every page, so that one that fails leaves the shell in place.
     defaultErrorComponent: PageFailed,
+    // Most pages are there sooner, and a flicker would be worse than the previous page.
+    defaultPendingComponent: PagePending,
+    defaultPendingMs: 300,
+    defaultPendingMinMs: 0,
     scrollRestoration: false,
   })
 }

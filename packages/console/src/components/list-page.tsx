@@ -2,6 +2,7 @@
 import { useMemo, type ReactNode } from 'react'
 import type { Rows } from '../api/rows.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
+import { counted } from './counted.ts'
 import { PlusIcon } from './icons.tsx'
 import { ListTable } from './list-table.tsx'
 import { PageFrame } from './page.tsx'
@@ -70,7 +71,7 @@ export function ListPage<T extends { id: string; name: string }>(props: ListPage
         foot={
           <span className="number">
             {isPart ? `${shown.length.toLocaleString()} of ` : ''}
-            {list.total.toLocaleString()} {noun}s
+            {counted(list.total, noun)}
             {list.isCutOff ? ', of which the newest 5,000 were looked through' : ''}
           </span>
         }

@@ -112,7 +112,7 @@ export function Shell() {
   )
   return (
     <div className={menuIsOpen ? 'shell menu-open' : 'shell'}>
-      <div className="phone-bar">
+      <header className="phone-bar">
         <button
           type="button"
           className="button bare icon menu-button"
@@ -133,9 +133,9 @@ export function Shell() {
         >
           <SearchIcon />
         </button>
-      </div>
+      </header>
       <button type="button" className="side-veil" aria-label="Close the menu" onClick={() => setMenuAt(null)} />
-      <div className="side">
+      <section className="side" aria-label="Console">
         <Link to="/" className="brand">
           <Mark /> Sensorium
         </Link>
@@ -146,7 +146,7 @@ export function Shell() {
           ))}
         </nav>
         <Who />
-      </div>
+      </section>
       <div className="stage">
         {reachable ? null : (
           <div className="banner" role="alert">

@@ -69,7 +69,7 @@ describe('events', { skip: noBrowser }, () => {
     await page.getByLabel('Type pattern').focus()
     // All keys at once, because a busy machine delays each call.
     await Promise.all([...'com.plant.visit.*'].map((key) => page.keyboard.press(key)))
-    await page.getByText('1 events').waitFor()
+    await page.getByText('1 event', { exact: true }).waitFor()
     assert.equal(await page.getByLabel('Type pattern').inputValue(), 'com.plant.visit.*')
     assert.ok(asked.length <= 4, `one search for what was typed, not for each letter: ${asked}`)
     assert.match(page.url(), /view=search.*type=com\.plant\.visit/)
@@ -167,7 +167,7 @@ describe('events', { skip: noBrowser }, () => {
     const sent = page.waitForRequest((request) => request.url().endsWith('/v1/events'))
     await form.getByRole('button', { name: 'Publish' }).click()
     assert.ok((await sent).postData()!.includes(':12345678901234567890}'))
-    await page.getByText('Accepted, for 1 mailboxes').waitFor()
+    await page.getByText('Accepted, for 1 mailbox', { exact: true }).waitFor()
     assert.match(page.url(), /\/events\/from-the-form$/)
     assert.equal((await console.plant.admin.events.get('from-the-form')).deliveries.length, 1)
   })

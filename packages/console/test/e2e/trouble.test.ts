@@ -68,10 +68,19 @@ describe('trouble', { skip: noBrowser }, () => {
     assert.equal(await page.locator('.banner').count(), 0)
   })
 
-  test('[UI-44] a page that could not be loaded is loaded at a later attempt, in the same session', async () => {
+  test('[UI-44] [UI-57] a page says that it is being loaded, and one that could not be is loaded at a later attempt, in the same session', async () => {
     // In a context of its own, whose cache does not have the page yet.
     const { page } = await console.signIn(console.adminKey, '/agents', {})
     await page.getByRole('row', { name: /Triage/ }).waitFor()
+    let load = (): void => {}
+    const held = new Promise<void>((resolve) => (load = resolve))
+    await page.route('**/console/assets/**', (route) => held.then(() => route.continue()))
+    await page.getByRole('link', { name: 'Channels' }).click()
+    await page.locator('main').getByRole('status', { name: 'Loading' }).waitFor()
+    assert.equal(await page.locator('h1', { hasText: 'Agents' }).isVisible(), false)
+    load()
+    await page.getByRole('row', { name: /Incidents/ }).waitFor()
+    await page.unrouteAll()
     await page.route('**/console/assets/**', (route) => route.abort())
     await page.getByRole('link', { name: 'Memory' }).click()
     const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' })

@@ -30,7 +30,7 @@ async function faults(page: Page, which: Which): Promise<string[]> {
   const run = `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations))`
   const { result } = await session.send('Runtime.evaluate', { expression: run, awaitPromise: true })
   return (JSON.parse(String(result.value)) as Violation[])
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'region')
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
 

@@ -1,22 +1,33 @@
+import { useState } from 'react'
 import { useAgents } from '../../api/agent-names.ts'
 import { useSession } from '../../session/session.ts'
 import { AUDITED, titleOfAction } from './actions.ts'
-import type { AuditSearch } from './query.ts'
+import type { AuditEntry, AuditSearch } from './query.ts'
 
 interface AuditFiltersProps {
   search: AuditSearch
+  /** Those that are shown. */
+  entries: readonly AuditEntry[]
   nameOf(actor: string): string
   onSearch(change: AuditSearch): void
 }
 
 const NONE: AuditSearch = { actor: '', action: '', since: '', until: '' }
 
-export function AuditFilters({ search, nameOf, onSearch }: AuditFiltersProps) {
+/** Returns the org-admin of the tenant, once an entry of theirs was shown: no operation returns their id. */
+function useOrgAdmin(entries: readonly AuditEntry[]): readonly string[] {
+  const [id, setId] = useState<string>()
+  const shown = entries.find(({ actor }) => actor.startsWith('adm_'))?.actor
+  if (shown !== undefined && shown !== id) setId(shown)
+  return id === undefined ? [] : [id]
+}
+
+export function AuditFilters({ search, entries, nameOf, onSearch }: AuditFiltersProps) {
   const { actor = '', action = '', since = '', until = '' } = search
   const { kind } = useSession()
   const agents = useAgents(kind !== 'operator')
   // Includes the actor from the address, even if it is none of the agents.
-  const actors = [...new Set(['operator', ...agents.keys(), ...(actor === '' ? [] : [actor])])]
+  const actors = [...new Set(['operator', ...useOrgAdmin(entries), ...agents.keys(), ...(actor === '' ? [] : [actor])])]
   return (
     <div className="filters">
       <select
@@ -45,26 +56,28 @@ export function AuditFilters({ search, nameOf, onSearch }: AuditFiltersProps) {
           </option>
         ))}
       </select>
-      <label className="row quiet small">
-        From
-        <input
-          className="input"
-          type="date"
-          value={since}
-          max={until}
-          onChange={({ target }) => onSearch({ since: target.value })}
-        />
-      </label>
-      <label className="row quiet small">
-        to
-        <input
-          className="input"
-          type="date"
-          value={until}
-          min={since}
-          onChange={({ target }) => onSearch({ until: target.value })}
-        />
-      </label>
+      <div className="days">
+        <label className="row quiet small">
+          From
+          <input
+            className="input"
+            type="date"
+            value={since}
+            max={until}
+            onChange={({ target }) => onSearch({ since: target.value })}
+          />
+        </label>
+        <label className="row quiet small">
+          to
+          <input
+            className="input"
+            type="date"
+            value={until}
+            min={since}
+            onChange={({ target }) => onSearch({ until: target.value })}
+          />
+        </label>
+      </div>
       {actor + action + since + until === '' ? null : (
         <button type="button" className="button bare" onClick={() => onSearch(NONE)}>
           Clear

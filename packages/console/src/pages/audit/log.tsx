@@ -4,6 +4,7 @@ import { useAgents } from '../../api/agent-names.ts'
 import type { Opened } from '../../api/opened.ts'
 import type { Rows } from '../../api/rows.ts'
 import type { Column } from '../../components/column.ts'
+import { counted } from '../../components/counted.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Opening } from '../../components/opening.tsx'
 import { PageFrame } from '../../components/page.tsx'
@@ -74,7 +75,7 @@ export function AuditLog({ list, opened, search, onSearch, of }: AuditLogProps) 
       full
       {...(of === undefined ? {} : { back: { to: `/tenants/${of}`, label: 'the tenant' } })}
     >
-      <AuditFilters search={search} nameOf={nameOf} onSearch={onSearch} />
+      <AuditFilters search={search} entries={list.rows} nameOf={nameOf} onSearch={onSearch} />
       <ListTable
         label="Audit"
         list={list}
@@ -82,7 +83,8 @@ export function AuditLog({ list, opened, search, onSearch, of }: AuditLogProps) 
         onOpen={({ id }) => onSearch({ open: id })}
         foot={
           <span className="number">
-            {list.total.toLocaleString()} {isFiltered ? 'entries fit' : 'entries'}
+            {counted(list.total, 'entry', 'entries')}
+            {isFiltered ? (list.total === 1 ? ' fits' : ' fit') : ''}
           </span>
         }
         empty={

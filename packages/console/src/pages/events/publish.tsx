@@ -5,6 +5,7 @@ import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { FormEnd } from '../../components/form-end.tsx'
+import { counted } from '../../components/counted.ts'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { randomId } from '../../session/random-ids.ts'
 import { WhoWouldGet } from './who-would-get.tsx'
@@ -58,7 +59,9 @@ export function PublishForm({ recipient, onClose }: PublishFormProps) {
   const publish = useAction(async (client, body: Event) => (await client.call('publishEvent', { body })) as Published, {
     quiet: true,
     done: ({ status, recipients }) =>
-      status === 'duplicate' ? 'An event with this id was there already' : `Accepted, for ${recipients} mailboxes`,
+      status === 'duplicate'
+        ? 'An event with this id was there already'
+        : `Accepted, for ${counted(recipients ?? 0, 'mailbox', 'mailboxes')}`,
   })
   const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change })
 

@@ -1,6 +1,7 @@
 // The search over retained events. Every filter is in the address.
 import type { EventList, EventSummary, Operations } from '@sensorium/client'
 import { useRows } from '../../api/rows.ts'
+import { counted } from '../../components/counted.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Empty } from '../../components/states.tsx'
 import { useSettled } from '../../components/use-settled.ts'
@@ -55,7 +56,7 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
         onOpen={({ id }) => onOpen(id)}
         foot={
           <span className="number">
-            {list.total.toLocaleString()} events
+            {counted(list.total, 'event')}
             {back === null ? '' : `, searched back to ${new Date(back).toLocaleString()}`}
           </span>
         }

@@ -67,26 +67,28 @@ export function FilterBar({ filters, onChange }: { filters: Filters; onChange(ch
         value={filters.project ?? ''}
         onChange={(event) => onChange({ project: event.target.value })}
       />
-      <label className="day">
-        <span className="quiet small">from</span>
-        <input
-          className="input"
-          type="date"
-          aria-label="Created from"
-          value={filters.after ?? ''}
-          onChange={(event) => onChange({ after: event.target.value })}
-        />
-      </label>
-      <label className="day">
-        <span className="quiet small">to</span>
-        <input
-          className="input"
-          type="date"
-          aria-label="Created until"
-          value={filters.before ?? ''}
-          onChange={(event) => onChange({ before: event.target.value })}
-        />
-      </label>
+      <div className="days">
+        <label className="day">
+          <span className="quiet small">from</span>
+          <input
+            className="input"
+            type="date"
+            aria-label="Created from"
+            value={filters.after ?? ''}
+            onChange={(event) => onChange({ after: event.target.value })}
+          />
+        </label>
+        <label className="day">
+          <span className="quiet small">to</span>
+          <input
+            className="input"
+            type="date"
+            aria-label="Created until"
+            value={filters.before ?? ''}
+            onChange={(event) => onChange({ before: event.target.value })}
+          />
+        </label>
+      </div>
       {isFiltered(filters) ? (
         <button type="button" className="button bare" onClick={() => onChange(CLEAR)}>
           Clear filters

@@ -43,6 +43,10 @@ export const GROUPS: readonly { title: string; fields: readonly SettingField[] }
   },
 ]
 
+/** Returns the problem of a setting as the form says it: there the default is an empty field, not null. */
+export const inTheForm = (problem: string | undefined): string | undefined =>
+  problem?.replace('or null for the default', 'or nothing for the default')
+
 export const SETTING_NAMES: readonly SettingName[] = GROUPS.flatMap(({ fields }) => fields.map(({ name }) => name))
 
 export function textsOf(settings: TenantSettings): SettingTexts {

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
-import { changesOf, GROUPS, SETTING_NAMES, textsOf, type SettingTexts } from './setting-texts.ts'
+import { changesOf, GROUPS, inTheForm, SETTING_NAMES, textsOf, type SettingTexts } from './setting-texts.ts'
 
 const count = (changes: number): string => (changes === 1 ? 'one change' : `${changes} changes`)
 
@@ -33,7 +33,7 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
         <fieldset key={title} className="settings">
           <legend>{title}</legend>
           {fields.map(({ name, label, hint }) => (
-            <Field key={name} label={label} hint={hint} problem={problemOf(save.error, name)}>
+            <Field key={name} label={label} hint={hint} problem={inTheForm(problemOf(save.error, name))}>
               <input
                 className={name in changes ? 'mono changed' : 'mono'}
                 inputMode={name === 'push_retry_s' || name.startsWith('rate') ? 'text' : 'numeric'}
