@@ -2,7 +2,10 @@
 // beside it closes it, and then what had the focus before gets it back.
 import { useLayoutEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
 
-/** Marks what is lost when it is closed. A dialog that contains it is closed by its buttons alone. */
+/**
+ * Marks what is lost when it is closed, such as a secret or a running task. A dialog that contains it is closed by its
+ * buttons alone. So is one with a form in which something was changed.
+ */
 export const KEEPS_OPEN = 'keeps-open'
 
 /** Returns the attributes of a <dialog> that is rendered only while it is to be open. */
@@ -10,13 +13,16 @@ export function useModal(onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
   /** Whether the pointer went down and up on the backdrop, which is the dialog itself and none of its content. */
   const isBeside = useRef(false)
+  /** Whether the user changed a field of a form. What was typed into the palette is no loss. */
+  const isChanged = useRef(false)
   // A layout effect ends before the dialog is removed. Closing a dialog that was removed returns no focus.
   useLayoutEffect(() => {
     const dialog = ref.current!
     if (!dialog.open) dialog.showModal()
     return () => dialog.close()
   }, [])
-  const isKept = (): boolean => ref.current!.querySelector(`.${KEEPS_OPEN}`) !== null
+  const isKept = (): boolean =>
+    ref.current!.querySelector(isChanged.current ? `.${KEEPS_OPEN}, form` : `.${KEEPS_OPEN}`) !== null
   return {
     ref,
     onCancel(event: SyntheticEvent): void {
@@ -30,6 +36,9 @@ export function useModal(onClose: () => void) {
       if (ref.current === null || ref.current.open) return
       if (isKept()) ref.current.showModal()
       else onClose()
+    },
+    onInput({ target }: SyntheticEvent): void {
+      isChanged.current ||= (target as Element).closest('form') !== null
     },
     onPointerDown({ target }: PointerEvent): void {
       isBeside.current = target === ref.current

@@ -31,6 +31,8 @@ describe('dialogs', { skip: noBrowser }, () => {
     await drag(page, name, null)
     await drag(page, null, name)
     assert.equal(await name.inputValue(), 'Night shift')
+    await form.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Register' }).click()
     await drag(page, null, null)
     await form.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
@@ -40,6 +42,21 @@ describe('dialogs', { skip: noBrowser }, () => {
     assert.equal(await typed.inputValue(), 'tri')
     await drag(page, null, null)
     await typed.waitFor({ state: 'detached' })
+  })
+
+  test('[UI-40] a form in which something was typed is closed by its buttons alone', async () => {
+    const { page } = await console.signIn(console.adminKey, '/agents')
+    await page.getByRole('button', { name: 'Register' }).click()
+    const form = page.getByRole('dialog', { name: 'Register an agent' })
+    await form.getByLabel('Name').fill('Night shift')
+    for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
+    await drag(page, null, null)
+    assert.equal(await form.getByLabel('Name').inputValue(), 'Night shift')
+    await form.getByRole('button', { name: 'Close' }).click()
+    await form.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Register' }).click()
+    await page.keyboard.press('Escape')
+    await form.waitFor({ state: 'detached' })
   })
 
   test('[UI-40] a secret that is shown once is closed by its buttons alone', async () => {

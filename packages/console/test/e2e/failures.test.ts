@@ -154,7 +154,7 @@ describe('failures', { skip: noBrowser }, () => {
     await form.getByLabel('Filter').fill('data.litres >> 3')
     await form.getByRole('alert').filter({ hasText: 'line 1, column 14' }).waitFor()
     assert.equal(await banner.count(), 1)
-    await page.keyboard.press('Escape')
+    await form.getByRole('button', { name: 'Cancel' }).click()
     await form.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: /^Search pages/ }).fill('triage')

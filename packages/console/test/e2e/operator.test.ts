@@ -47,6 +47,10 @@ describe('the operator', { skip: noBrowser }, () => {
     await page.getByLabel('Attempts').fill('0')
     await page.getByRole('button', { name: 'Save one change' }).click()
     await page.getByRole('alert').filter({ hasText: 'an integer from 1 to 1000' }).waitFor()
+    await page.getByRole('link', { name: 'Ingestion' }).click()
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    assert.equal(await page.getByLabel('Attempts').inputValue(), '0', 'what was typed is still there')
     await page.getByLabel('Attempts').fill('7')
     await page.getByLabel('Of one agent').fill('off')
     await page.getByRole('button', { name: 'Save 2 changes' }).click()
@@ -59,6 +63,10 @@ describe('the operator', { skip: noBrowser }, () => {
     await page.getByPlaceholder('default').nth(1).waitFor()
     await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
     assert.equal((await settings()).max_attempts, null)
+    await page.getByLabel('Attempts').fill('9')
+    await page.getByRole('link', { name: 'Ingestion' }).click()
+    await question.getByRole('button', { name: 'Leave' }).click()
+    await page.locator('h1', { hasText: 'Ingestion' }).waitFor()
   })
 
   test('[UI-32] usage is drawn, and an org-admin key is made and revoked', async () => {

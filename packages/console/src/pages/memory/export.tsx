@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Field } from '../../components/field.tsx'
+import { KEEPS_OPEN } from '../../components/modal.ts'
 import { Failed } from '../../components/states.tsx'
 import { useSession } from '../../session/session.ts'
 import { dayOf } from './filters.ts'
@@ -57,7 +58,7 @@ export function ExportMemories() {
     report({ lines, characters, isWhole: true })
   })
   return (
-    <section className="stack" aria-label="Export">
+    <section className={isRunning ? `stack ${KEEPS_OPEN}` : 'stack'} aria-label="Export">
       <h3>Export</h3>
       <p className="quiet">
         Every memory that you see and the relationships between them, a line of JSON each. Another Sensorium can import

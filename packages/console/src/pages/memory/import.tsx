@@ -1,10 +1,13 @@
 import type { ImportedMemories } from '@sensorium/client'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { counted } from '../../components/counted.ts'
 import { Field } from '../../components/field.tsx'
+import { KEEPS_OPEN } from '../../components/modal.ts'
 import { Failed } from '../../components/states.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
 import { useSession } from '../../session/session.ts'
+import { showToast } from '../../shell/toast-store.ts'
 import { linesOfFile } from './lines-of-file.ts'
 import { useTask } from './use-running.ts'
 
@@ -13,6 +16,8 @@ interface Imported {
   /** The fraction of the file that was read, 0 to 1. */
   part: number
   result: ImportedMemories
+  /** False until the end of the file. */
+  isWhole: boolean
 }
 
 /** How many refused lines are shown; the rest are counted. */
@@ -24,22 +29,32 @@ export function ImportMemories() {
   const [file, setFile] = useState<File | null>(null)
   const { progress, error, isRunning, start, stop } = useTask<Imported>(async (report, signal) => {
     let bytes = 0
+    let done = 0
     const lines = linesOfFile(file!, (read) => {
       bytes = read
     })
     try {
-      const tell = (taken: number, soFar: ImportedMemories): void =>
-        report({ lines: taken, part: file!.size === 0 ? 1 : bytes / file!.size, result: { ...soFar } })
+      const tell = (taken: number, soFar: ImportedMemories): void => {
+        done = taken
+        const part = file!.size === 0 ? 1 : bytes / file!.size
+        report({ lines: taken, part, result: { ...soFar }, isWhole: false })
+      }
       const result = await client.memory.import(lines, { signal, progress: tell })
-      report({ lines: result.created + result.updated + result.skipped + result.failed, part: 1, result })
+      report({
+        lines: result.created + result.updated + result.skipped + result.failed,
+        part: 1,
+        result,
+        isWhole: true,
+      })
     } finally {
+      if (signal.aborted) showToast(`The import was stopped after ${counted(done, 'line')}`)
       // Lines imported before a stop or a failure are stored as well.
       for (const operation of ['listMemories', 'searchMemories', 'listRelationships'])
         void queries.invalidateQueries({ queryKey: [operation] })
     }
   })
   return (
-    <section className="stack" aria-label="Import">
+    <section className={isRunning ? `stack ${KEEPS_OPEN}` : 'stack'} aria-label="Import">
       <h3>Import</h3>
       <p className="quiet">
         A file as an export writes it. What is created belongs to you; the same file again is skipped, so an import that
@@ -67,15 +82,20 @@ export function ImportMemories() {
           <progress aria-label="Of the file" max={1} value={progress?.part ?? 0} />
         ) : null}
       </div>
-      {progress === null ? null : <Outcome of={progress.result} isWhole={!isRunning && error === null} />}
+      {progress === null ? null : (
+        <Outcome
+          of={progress.result}
+          says={isRunning ? 'Importing' : progress.isWhole ? 'Imported' : 'Imported in part'}
+        />
+      )}
     </section>
   )
 }
 
-function Outcome({ of, isWhole }: { of: ImportedMemories; isWhole: boolean }) {
+function Outcome({ of, says }: { of: ImportedMemories; says: string }) {
   const { created, updated, skipped, failed, errors } = of
   return (
-    <div className="stack" role="status" aria-label={isWhole ? 'Imported' : 'Importing'}>
+    <div className="stack" role="status" aria-label={says}>
       <Stats>
         <Stat label="Created" value={created.toLocaleString()} />
         <Stat label="Changed" value={updated.toLocaleString()} />

@@ -1,8 +1,10 @@
 import type { TenantSettings, TenantSettingsUpdate } from '@sensorium/client'
 import { useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { Confirm } from '../../components/overlay.tsx'
 import { changesOf, GROUPS, inTheForm, SETTING_NAMES, textsOf, type SettingTexts } from './setting-texts.ts'
 
 const count = (changes: number): string => (changes === 1 ? 'one change' : `${changes} changes`)
@@ -18,6 +20,11 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
     (client, body: TenantSettingsUpdate) => client.call('updateTenantSettings', { params: { slug }, body }),
     { done: 'Saved: it holds on every node within a second', quiet: true },
   )
+  const leaving = useBlocker({
+    shouldBlockFn: ({ current, next }) => changed > 0 && current.pathname !== next.pathname,
+    enableBeforeUnload: false,
+    withResolver: true,
+  })
   const queries = useQueryClient()
   function show(now: TenantSettings): void {
     queries.setQueryData(['getTenantSettings', { params: { slug } }], now)
@@ -55,6 +62,11 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
           {changed === 0 ? 'Save' : `Save ${count(changed)}`}
         </button>
       </div>
+      {leaving.status === 'blocked' ? (
+        <Confirm title="Leave without saving?" verb="Leave" danger onConfirm={leaving.proceed} onClose={leaving.reset}>
+          You have {count(changed)} that {changed === 1 ? 'is' : 'are'} not saved.
+        </Confirm>
+      ) : null}
     </form>
   )
 }
