@@ -1,6 +1,6 @@
 // The frame of every page: title, actions and content.
 import { Link } from '@tanstack/react-router'
-import { useEffect, type ReactNode } from 'react'
+import { useEffect, useRef, type ReactNode } from 'react'
 import { BackIcon } from './icons.tsx'
 
 interface PageFrameProps {
@@ -19,6 +19,12 @@ export function PageFrame({ title, beside, actions, back, full = false, children
   useEffect(() => {
     document.title = `${title} · Sensorium`
   }, [title])
+  // The row or link that led here is gone, and the keyboard would begin at the top of the document. What a dialog or the
+  // navigation has focused keeps the focus.
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current!.focus({ preventScroll: true })
+  }, [])
   return (
     <div className={full ? 'page full' : 'page'}>
       <div className="top">
@@ -28,7 +34,7 @@ export function PageFrame({ title, beside, actions, back, full = false, children
               <BackIcon />
             </Link>
           )}
-          <h1 dir="auto" title={title}>
+          <h1 ref={heading} tabIndex={-1} dir="auto" title={title}>
             {title}
           </h1>
           {beside}

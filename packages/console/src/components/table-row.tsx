@@ -4,6 +4,7 @@ import type { Column } from './column.ts'
 
 export interface RowActions {
   open(index: number): void
+  focus(index: number): void
   press(event: KeyboardEvent<HTMLElement>, index: number): void
 }
 
@@ -30,11 +31,13 @@ interface RowProps<T> extends Omit<CellsProps<T>, 'row'> {
   row: T | undefined
   template: string
   leads: boolean
+  /** Whether Tab leads here: to one row of the table, from which the arrow keys lead on. */
+  isStop: boolean
   selected: boolean | undefined
   actions: RefObject<RowActions>
 }
 
-function Row({ index, start, row, columns, narrow, template, leads, selected, actions }: RowProps<unknown>) {
+function Row({ index, start, row, columns, narrow, template, leads, isStop, selected, actions }: RowProps<unknown>) {
   return (
     <div
       className={leads ? 'line leads' : 'line'}
@@ -43,8 +46,9 @@ function Row({ index, start, row, columns, narrow, template, leads, selected, ac
       {...(selected === undefined ? {} : { 'aria-selected': selected })}
       {...(row === undefined ? { 'aria-busy': true } : {})}
       data-index={index}
-      tabIndex={leads ? 0 : -1}
+      tabIndex={isStop ? 0 : -1}
       style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+      onFocus={() => actions.current.focus(index)}
       onClick={() => actions.current.open(index)}
       onKeyDown={(event) => actions.current.press(event, index)}
     >

@@ -1,6 +1,6 @@
 // A table of any length: only the rows in view are in the page. Arrow keys move between rows, Enter opens one.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { Column } from './column.ts'
 import { TableRow, type RowActions } from './table-row.tsx'
 import { useNarrow } from './use-narrow.ts'
@@ -64,6 +64,10 @@ export function Table<T>(props: TableProps<T>) {
   const items = virtual.getVirtualItems()
   const from = items[0]?.index ?? 0
   const to = items.at(-1)?.index ?? 0
+  // One row is reached with Tab: the one that had the focus last, or the first in view if that one is scrolled away. If
+  // all were, Tab would have to pass every row, and each would bring more of a long list into the page.
+  const [focused, setFocused] = useState(0)
+  const stop = focused >= from && focused <= to ? focused : Math.min(virtual.range?.startIndex ?? from, to)
   const passed = useRef(from)
   useEffect(() => {
     if (onLook === undefined) return undefined
@@ -80,12 +84,13 @@ export function Table<T>(props: TableProps<T>) {
   }, [of])
 
   // A row is rendered again when it changes, not when the table is scrolled, so it looks up its actions here.
-  const actions = useRef<RowActions>({ open() {}, press() {} })
+  const actions = useRef<RowActions>({ open() {}, focus() {}, press() {} })
   actions.current = {
     open(index) {
       const row = rowAt(index)
       if (row !== undefined) onOpen?.(row)
     },
+    focus: setFocused,
     press(event: KeyboardEvent<HTMLElement>, index) {
       if (event.key === 'Enter' && event.target === event.currentTarget) actions.current.open(index)
       const target = leadsTo(event.key, index, count)
@@ -124,6 +129,7 @@ export function Table<T>(props: TableProps<T>) {
                     narrow={narrow}
                     template={template}
                     leads={onOpen !== undefined}
+                    isStop={onOpen !== undefined && index === stop}
                     selected={isSelected === undefined || row === undefined ? undefined : isSelected(row)}
                     actions={actions}
                   />

@@ -9,6 +9,7 @@ import type { Page } from '../pages/page.ts'
 import { useSession, useSignOut } from '../session/session.ts'
 import { NotFound } from './page-failed.tsx'
 import { Palette, type Command } from './palette.tsx'
+import { usePhoneMenu } from './phone-menu.ts'
 import { ShortcutSheet } from './shortcut-sheet.tsx'
 import { dialogIsOpen, listenForShortcuts, useShortcut } from './shortcuts.ts'
 import { applyTheme, currentTheme, THEMES, type Theme } from './theme.ts'
@@ -87,9 +88,7 @@ export function Shell() {
   const own = pages.filter((page) => page.isFor(session))
   // A page that is not for the session would only collect refusals, and a 401 among them would end the session.
   const isShown = useMatches({ select: (matches) => pageOf(matches.at(-1)!.fullPath)?.isFor(session) ?? true })
-  // The menu on a phone is open at one address only, so following a link closes it.
-  const [menuAt, setMenuAt] = useState<string | null>(null)
-  const menuIsOpen = menuAt === pathname
+  const menu = usePhoneMenu(pathname)
   const [paletteIsOpen, setPalette] = useState(false)
   const [sheetIsOpen, setSheet] = useState(false)
   const commands = useCommands(own, () => setSheet(true))
@@ -111,14 +110,15 @@ export function Shell() {
     </button>
   )
   return (
-    <div className={menuIsOpen ? 'shell menu-open' : 'shell'}>
+    <div className={menu.isOpen ? 'shell menu-open' : 'shell'}>
       <header className="phone-bar">
         <button
+          ref={menu.button}
           type="button"
           className="button bare icon menu-button"
           aria-label="Menu"
-          aria-expanded={menuIsOpen}
-          onClick={() => setMenuAt(pathname)}
+          aria-expanded={menu.isOpen}
+          onClick={menu.open}
         >
           <MenuIcon />
         </button>
@@ -134,7 +134,7 @@ export function Shell() {
           <SearchIcon />
         </button>
       </header>
-      <button type="button" className="side-veil" aria-label="Close the menu" onClick={() => setMenuAt(null)} />
+      <button type="button" className="side-veil" aria-label="Close the menu" onClick={menu.close} />
       <section className="side" aria-label="Console">
         <Link to="/" className="brand">
           <Mark /> Sensorium
@@ -147,7 +147,7 @@ export function Shell() {
         </nav>
         <Who />
       </section>
-      <div className="stage">
+      <div className="stage" inert={menu.isOpen}>
         {reachable ? null : (
           <div className="banner" role="alert">
             The service does not answer. What you see is what it last said; it is asked again and again.

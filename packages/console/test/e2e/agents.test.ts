@@ -170,7 +170,7 @@ describe('agents', { skip: noBrowser }, () => {
     assert.equal((await admin.agents.get(agents.dispatch.id)).status, 'active')
   })
 
-  test('[UI-24] a long list scrolls as a whole, and only the visible part is fetched', async () => {
+  test('[UI-14] [UI-24] a long list is one stop of Tab and scrolls as a whole, and only the visible part is fetched', async () => {
     const { admin } = console.plant
     const first = await admin.agents.register({ name: 'Found far down', delivery_mode: 'poll', client_type: 'other' })
     const more = Array.from({ length: 420 }, (_, i) => ({ name: `Worker ${i}`, client_type: 'other' as const }))
@@ -195,6 +195,14 @@ describe('agents', { skip: noBrowser }, () => {
     assert.ok(!asked.includes(100) && !asked.includes(200), `what was passed was not asked for: ${asked}`)
     await page.keyboard.press('Home')
     await page.locator('[role=row][aria-rowindex="2"]:focus').waitFor()
+    // The table is one stop of Tab, at the row that had the focus last.
+    await page.keyboard.press('ArrowDown')
+    await page.locator('[role=row][aria-rowindex="3"]:focus').waitFor()
+    assert.equal(await page.locator('[role=row][tabindex="0"]').count(), 1)
+    await page.keyboard.press('Shift+Tab')
+    assert.equal(await page.locator('[role=row]:focus').count(), 0)
+    await page.keyboard.press('Tab')
+    await page.locator('[role=row][aria-rowindex="3"]:focus').waitFor()
     await page.getByLabel('Filter agents').fill('far down')
     await page.getByText(`1 of ${total} agents`).waitFor()
     await page.getByRole('row', { name: /Found far down/ }).click()

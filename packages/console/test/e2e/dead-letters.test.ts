@@ -46,6 +46,7 @@ describe('dead letters', { skip: noBrowser }, () => {
     assert.match(decodeURIComponent(page.url()), /reason=the[+ ]register[+ ]is[+ ]closed/)
     await page.getByRole('button', { name: 'Clear' }).click()
     await page.getByText('6 dead letters', { exact: true }).waitFor()
+    assert.equal(await page.locator('[role=table] :is([tabindex="0"], input:not([tabindex]))').count(), 1)
     await page.getByLabel('Type pattern').fill('com.other.*')
     await page.getByText('No dead letter fits this filter').waitFor()
     assert.deepEqual(complaints, [])

@@ -27,6 +27,7 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await pressPair(page, 'g', 'a')
     await page.getByRole('row', { name: /Dispatcher/ }).waitFor()
+    await page.locator('h1:focus', { hasText: 'Agents' }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('disp')
     await page.getByText('1 of 4 agents').waitFor()
@@ -36,6 +37,21 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Dispatcher' }).waitFor()
     assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-14] the menu of a phone keeps the keyboard inside, and Escape closes it', async () => {
+    const { page } = await console.signIn(console.adminKey, '/agents')
+    await page.setViewportSize({ width: 390, height: 800 })
+    const menu = page.getByRole('button', { name: 'Menu', exact: true })
+    await menu.click()
+    await page.getByRole('link', { name: 'Channels' }).waitFor()
+    for (let times = 0; times < 20; times++) {
+      await page.keyboard.press('Tab')
+      assert.equal(await page.locator('main :focus').count(), 0)
+    }
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Channels' }).waitFor({ state: 'hidden' })
+    assert.equal(await menu.evaluate((element) => element.matches(':focus')), true)
   })
 
   test('[UI-15] the theme is light, dark or the system’s, chosen once and kept', async () => {

@@ -18,6 +18,8 @@ export function useColumns(
         cell: ({ id, event_id }) => (
           <input
             type="checkbox"
+            // Not in the order of Tab: `x` selects the row that has the focus.
+            tabIndex={-1}
             aria-label={`Select ${event_id}`}
             checked={picked.has(id)}
             onChange={() => toggle(id)}
