@@ -13,11 +13,13 @@ import { makeTicker } from './ticker.ts'
  */
 const FIRST_LOOK_MS = 20
 const LONGER = 1.5
-const LAST_LOOK_MS = 1_000
+export const LAST_LOOK_MS = 1_000
 /** How often idle streams look for what no wake-up reported. */
 const LOOK_IDLE_MS = 2_000
 const MAILBOXES_AT_ONCE = 500
 const LEASES_AT_ONCE = 500
+/** With two thousand tenants, one query after the other took seconds. */
+const QUERIES_AT_ONCE = 4
 
 export interface Looked {
   stream: Stream
@@ -36,19 +38,35 @@ export interface Refresh {
 
 /** `tickMs` is how often `look` is called for all streams. */
 export function makeRefresh(store: Store, clock: Clock, log: Logger, tickMs: number): Refresh {
-  const overNodes = store.isShared
-  /** Whether leases are being read. Streams whose leases are due meanwhile have their turn afterwards. */
-  let looking = false
-  /** Streams that look more often than all are looked at. */
+  const look = makeLook(store, clock, log)
+  /** Streams that look more often than all are looked at: they do not wait until all have been. */
   const justFilled = new Set<Looked>()
+  const lookSooner = makeLook(store, clock, log)
   const keepLooking = makeTicker(clock, log, FIRST_LOOK_MS, () => justFilled.size > 0, lookAtFilled)
 
   function lookAtFilled(now: number, elapsed: number): void {
     for (const entry of justFilled) if (!entry.stream.isFull() || entry.waitMs > tickMs) justFilled.delete(entry)
-    look(justFilled, now, elapsed)
+    lookSooner(justFilled, now, elapsed)
   }
 
-  function look(open: Iterable<Looked>, now: number, elapsed: number): void {
+  return {
+    look,
+    filled(entry) {
+      entry.waitMs = FIRST_LOOK_MS
+      entry.lookedAt = clock.elapsed()
+      if (!store.isShared) return
+      justFilled.add(entry)
+      keepLooking()
+    },
+  }
+}
+
+function makeLook(store: Store, clock: Clock, log: Logger): Refresh['look'] {
+  const overNodes = store.isShared
+  /** Whether leases are being read. Streams whose leases are due meanwhile have their turn afterwards. */
+  let looking = false
+
+  return (open, now, elapsed) => {
     const unsure: Stream[] = []
     const idle: Stream[] = []
     for (const entry of open) {
@@ -67,17 +85,6 @@ export function makeRefresh(store: Store, clock: Clock, log: Logger, tickMs: num
     looking = true
     void lookAtLeases(store, unsure, clock.now, log).finally(() => (looking = false))
   }
-
-  return {
-    look,
-    filled(entry) {
-      entry.waitMs = FIRST_LOOK_MS
-      entry.lookedAt = clock.elapsed()
-      if (!overNodes) return
-      justFilled.add(entry)
-      keepLooking()
-    },
-  }
 }
 
 /**
@@ -92,7 +99,7 @@ export function inGroups<S extends Pick<Stream, 'mailbox' | 'held'>>(streams: re
       if (leases >= LEASES_AT_ONCE) {
         round++
         leases = 0
-        rounds[round] = [...(rounds[round] ?? []), []]
+        ;(rounds[round] ??= []).push([])
       }
       rounds[round]!.at(-1)!.push(stream)
       leases += stream.held().length
@@ -102,8 +109,8 @@ export function inGroups<S extends Pick<Stream, 'mailbox' | 'held'>>(streams: re
 }
 
 /**
- * Reads the state of the leases of these streams: some may have been acknowledged elsewhere, extended or lapsed. One
- * query after the other, each for many streams: with a query for each stream, a tenant with 2,000 full ones held up the
+ * Reads the state of the leases of these streams: some may have been acknowledged elsewhere, extended or lapsed. A few
+ * queries at a time, each for many streams: with a query for each stream, a tenant with 2,000 full ones held up the
  * requests of others.
  */
 export async function lookAtLeases(
@@ -112,14 +119,18 @@ export async function lookAtLeases(
   now: () => number,
   log: Logger,
 ): Promise<void> {
-  try {
-    for (const group of inGroups(streams)) {
+  const groups = inGroups(streams).values()
+  async function readGroups(): Promise<void> {
+    for (const group of groups) {
       const asked = group.map((stream) => ({ stream, leases: stream.held() }))
       const ids = asked.flatMap(({ leases }) => leases.map(({ id }) => id))
       const rows = await readLeases(store, group[0]!.mailbox.tenantId, ids)
       const byId = new Map(rows.map((row) => [row.id, row]))
       for (const { stream, leases } of asked) stream.refresh(leases, byId, now())
     }
+  }
+  try {
+    await Promise.all(Array.from({ length: QUERIES_AT_ONCE }, readGroups))
   } catch (error) {
     log.debug({ err: error }, 'streams will look again')
   }

@@ -18,7 +18,7 @@ import type { Logger } from '../kernel/logger.ts'
 import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import type { Store } from '../store/db.ts'
 import { makeReleaseLeases } from './release-leases.ts'
-import { lookAtLeases, makeRefresh, type Looked } from './refresh-streams.ts'
+import { LAST_LOOK_MS, lookAtLeases, makeRefresh, type Looked } from './refresh-streams.ts'
 import { openStream, type Sink } from './stream.ts'
 import { makeTicker } from './ticker.ts'
 import { endWithToken } from './end-with-token.ts'
@@ -187,7 +187,7 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
       token,
       commentAt: elapsed + COMMENT_EVERY_MS,
       lookedAt: elapsed,
-      waitMs: 0,
+      waitMs: LAST_LOOK_MS,
       verifying: false,
       cancelWake: wakeups.wait(mailbox, stream.pump),
     }
