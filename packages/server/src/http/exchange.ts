@@ -158,6 +158,19 @@ export class Exchange implements Input, CallOptions {
     return this.response.destroyed
   }
 
+  /**
+   * Resolves when the responses before this one on its connection are out, or when the client is gone. Before that, no
+   * response may take a turn that it keeps until it is read: the one in front may wait for the same turn.
+   */
+  async front(): Promise<void> {
+    const { response } = this
+    if (response.socket !== null || response.destroyed) return
+    await new Promise<void>((resolve) => {
+      response.once('socket', () => resolve())
+      response.once('close', () => resolve())
+    })
+  }
+
   signal(): StopSignal {
     return goneSignal(this.response, this.#onShutdown)
   }

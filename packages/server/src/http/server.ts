@@ -78,9 +78,11 @@ function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean):
   const sendInTurn = largeResponses()
 
   /** Sends pieces: in turn, if they are made while they are sent. */
-  function sendMade(exchange: Exchange, status: number, pieces: Pieces, type?: string): Promise<void> {
+  async function sendMade(exchange: Exchange, status: number, pieces: Pieces, type?: string): Promise<void> {
     const send = () => sendPieces(exchange, status, undefined, pieces, type)
-    return Symbol.asyncIterator in pieces && exchange.principal ? sendInTurn(exchange.principal, send) : send()
+    if (!(Symbol.asyncIterator in pieces) || !exchange.principal) return send()
+    await exchange.front()
+    await sendInTurn(exchange.principal, send)
   }
 
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {

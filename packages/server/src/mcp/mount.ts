@@ -121,7 +121,7 @@ export function mcpMount(tools: McpTools): Mount {
       await authenticate(token, { requestId, clientAddress })
     }
     const subscription = isListening(messages) ? subscriptions.open(principal.id, verify) : null
-    const resultTurn = makeResultTurn(longResults, principal)
+    const resultTurn = makeResultTurn(longResults, principal, () => exchange.front())
     try {
       const signal = subscription ? AbortSignal.any([gone, subscription.signal]) : gone
       const request = new Request(ADDRESS, { method: exchange.method, headers: headersOf(exchange), signal })
@@ -146,7 +146,7 @@ export function mcpMount(tools: McpTools): Mount {
     } finally {
       subscription?.close()
       outlet.close()
-      resultTurn.leave()
+      resultTurn.close()
     }
   }
 

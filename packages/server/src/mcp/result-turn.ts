@@ -9,25 +9,46 @@ export interface ResultTurn {
   leave(): void
 }
 
-export function makeResultTurn(inTurn: InTurn, who: Parameters<InTurn>[0]): ResultTurn {
+export interface ResultTurnOfRequest extends ResultTurn {
+  /** The request is over: what still works for it gets no turn, because nobody would end that. */
+  close(): void
+}
+
+/** `front` resolves when the answers to this request can go out: until then no turn is taken for them. */
+export function makeResultTurn(
+  inTurn: InTurn,
+  who: Parameters<InTurn>[0],
+  front: () => Promise<void>,
+): ResultTurnOfRequest {
+  let isClosed = false
   let taken: Promise<void> | null = null
   let over = Promise.withResolvers<void>()
 
+  function leave(): void {
+    over.resolve()
+    over = Promise.withResolvers()
+    taken = null
+  }
+
+  async function take({ promise }: typeof over): Promise<void> {
+    await front()
+    await new Promise<void>((resolve, reject) => {
+      inTurn(who, () => {
+        resolve()
+        return promise
+      }).catch(reject)
+    })
+  }
+
   return {
     take() {
-      const { promise } = over
-      taken ??= new Promise((resolve, reject) => {
-        inTurn(who, () => {
-          resolve()
-          return promise
-        }).catch(reject)
-      })
-      return taken
+      if (isClosed) return Promise.reject(new Error('the client has gone away'))
+      return (taken ??= take(over))
     },
-    leave() {
-      over.resolve()
-      over = Promise.withResolvers()
-      taken = null
+    leave,
+    close() {
+      isClosed = true
+      leave()
     },
   }
 }

@@ -1,5 +1,6 @@
 // Large responses, and clients that do not read them.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -8,7 +9,7 @@ import { largeResponses } from '../../src/http/large-responses.ts'
 import { sendPieces } from '../../src/http/respond.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 const EVENTS = 14
 /** More than the kernel buffers between two sockets while the response is not read. */
@@ -16,10 +17,12 @@ const DATA = 'ü🚀x'.repeat(110_000)
 
 onBothEngines((engine) => {
   let service: Service
+  let tenant: TestTenant
   let agent: TestAgent
   before(async () => {
     service = await startService(engine)
-    agent = await (await service.tenant()).agent()
+    tenant = await service.tenant()
+    agent = await tenant.agent()
     await service.call(`POST /v1/agents/${agent.id}/interests`, {
       token: agent.token,
       body: { event_type: 'large.*', filter_expression: null, priority: 0, enrichment_depth: 'none' },
@@ -68,6 +71,35 @@ onBothEngines((engine) => {
     while ((await begun()) < 20) await service.clock.rest()
     connection.socket.destroy()
     await service.clock.advance(31_000)
+  })
+
+  test('[SAFE-15] large responses behind another on their connection leave it a turn', async () => {
+    const late = await tenant.agent()
+    const call = (path: string, body: object) => service.call(path, { token: late.token, body })
+    await call(`POST /v1/agents/${late.id}/interests`, { event_type: 'late.*', priority: 0, enrichment_depth: 'none' })
+    const metadata = { text: 'x'.repeat(200_000) }
+    for (let i = 0; i < 8; i++)
+      await call('POST /v1/memories', { type: 'semantic', scope: 'agent', title: `m${i}`, content: 'c', metadata })
+    const get = (path: string, ...lines: string[]): string =>
+      [`GET ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${late.token}`, ...lines, '', ''].join('\r\n')
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    const list = '/v1/memories?limit=200'
+    socket.write(get('/v1/delivery/poll?wait=20&limit=10') + get(list) + get(list, 'Connection: close'))
+    const closed = once(socket, 'close')
+    for (let i = 0; i < 5; i++) await service.clock.rest()
+    const events = ['late-1', 'late-2', 'late-3', 'late-4'].map((id) => ({
+      specversion: '1.0',
+      type: 'late.one',
+      source: '/s',
+      id,
+      data: DATA,
+    }))
+    const headers = { 'content-type': 'application/cloudevents-batch+json' }
+    await service.call('POST /v1/events', { token: agent.token, body: events, headers })
+    await closed
+    assert.equal(text.match(/HTTP\/1.1 200 OK/g)?.length, 3)
   })
 
   test('[SAFE-7] a response of which nothing is read for 30 seconds is dropped', async () => {

@@ -71,7 +71,7 @@ test('[MCP-42] [MCP-43] a message waits until the answer before is taken, and th
 test('[MCP-43] an agent has two long results under way, and one that waited in vain gives its turn back', async () => {
   const inTurn = largeResponses()
   const [first, second, third, fourth] = Array.from({ length: 4 }, () =>
-    makeResultTurn(inTurn, { tenantId: 'tenant', id: 'agent' }),
+    makeResultTurn(inTurn, { tenantId: 'tenant', id: 'agent' }, async () => {}),
   )
   const begun: number[] = []
   await first!.take()
@@ -91,6 +91,23 @@ test('[MCP-43] an agent has two long results under way, and one that waited in v
   second!.leave()
   await nextTurn()
   assert.deepEqual(begun, [3, 4, 1])
+  // A tool that goes on after its client has left takes no turn, which nobody would end.
+  first!.close()
+  fourth!.close()
+  await assert.rejects(first!.take(), /gone away/)
+  await assert.rejects(fourth!.take(), /gone away/)
+  await Promise.all([second!.take(), third!.take()])
+})
+
+test('[MCP-43] no turn is taken for an answer that has to wait behind another on its connection', async () => {
+  const inTurn = largeResponses()
+  const who = { tenantId: 'tenant', id: 'agent' }
+  const front = Promise.withResolvers<void>()
+  const behind = Array.from({ length: 2 }, () => makeResultTurn(inTurn, who, () => front.promise))
+  const begun = behind.map((turn) => turn.take())
+  await makeResultTurn(inTurn, who, async () => {}).take()
+  front.resolve()
+  await Promise.any(begun)
 })
 
 test('[MCP-15] [MCP-43] long values are read in steps, with whole numbers of 64 bits as they came', async () => {
