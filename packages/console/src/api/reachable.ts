@@ -1,4 +1,4 @@
-// Whether the service responded to the last request. A banner shows when it did not; each list keeps trying.
+// Whether the service responded to the last request. A banner shows when it did not, and asks until it does.
 import { useSyncExternalStore } from 'react'
 
 /** For the `meta` of queries that may succeed without a request: they say nothing of whether the service can be reached. */

@@ -1,10 +1,10 @@
 // A chart over time. The library is loaded with the first one.
-import { lazy, Suspense } from 'react'
 import type { Series } from './chart-canvas.tsx'
+import { loadedPart } from './part.tsx'
 
 export type { Series } from './chart-canvas.tsx'
 
-const Canvas = lazy(() => import('./chart-canvas.tsx'))
+const Canvas = loadedPart('chart', () => import('./chart-canvas.tsx'))
 
 export interface ChartProps {
   /** Describes the chart for users of screen readers. */
@@ -18,9 +18,5 @@ export interface ChartProps {
 }
 
 export function Chart({ height = 180, ...props }: ChartProps) {
-  return (
-    <Suspense fallback={<div className="skeleton" style={{ height }} />}>
-      <Canvas {...props} height={height} />
-    </Suspense>
-  )
+  return <Canvas {...props} height={height} instead={<div className="skeleton" style={{ height }} />} />
 }

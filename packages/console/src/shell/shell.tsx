@@ -3,10 +3,10 @@ import { Link, Outlet, useLocation, useMatches, useNavigate } from '@tanstack/re
 import { useEffect, useState } from 'react'
 import { LeaveIcon, Mark, MenuIcon, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../components/icons.tsx'
 import { Segments } from '../components/segments.tsx'
-import { useReachable } from '../api/reachable.ts'
 import { pageOf, pages } from '../pages/index.ts'
 import type { Page } from '../pages/page.ts'
 import { useSession, useSignOut } from '../session/session.ts'
+import { AwayBanner } from './away-banner.tsx'
 import { NotFound } from './page-failed.tsx'
 import { Palette, type Command } from './palette.tsx'
 import { usePhoneMenu } from './phone-menu.ts'
@@ -83,7 +83,6 @@ function useCommands(own: readonly Page[], showKeys: () => void): Command[] {
 
 export function Shell() {
   const session = useSession()
-  const reachable = useReachable()
   const { pathname } = useLocation()
   const own = pages.filter((page) => page.isFor(session))
   // A page that is not for the session would only collect refusals, and a 401 among them would end the session.
@@ -148,11 +147,7 @@ export function Shell() {
         <Who />
       </section>
       <div className="stage" inert={menu.isOpen}>
-        {reachable ? null : (
-          <div className="banner" role="alert">
-            The service does not answer. What you see is what it last said; it is asked again and again.
-          </div>
-        )}
+        <AwayBanner />
         <main>{isShown ? <Outlet /> : <NotFound />}</main>
       </div>
       {paletteIsOpen ? <Palette commands={commands} onClose={() => setPalette(false)} /> : null}

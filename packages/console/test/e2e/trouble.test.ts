@@ -68,6 +68,39 @@ describe('trouble', { skip: noBrowser }, () => {
     assert.equal(await page.locator('.banner').count(), 0)
   })
 
+  test('[UI-16] the banner goes when the service answers again, on a page that asks nothing on its own', async () => {
+    const { id } = await console.plant.admin.memory.remember({
+      type: 'semantic',
+      scope: 'institutional',
+      title: 'The valve is stiff',
+      content: 'After rain.',
+    })
+    const { page } = await console.signIn(console.adminKey, `/memory/${id}`)
+    await page.getByRole('button', { name: 'Forget' }).click()
+    await page.route('**/v1/**', (route) => route.abort())
+    await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
+    await page.locator('.banner').waitFor()
+    await page.unrouteAll()
+    await page.locator('.banner').waitFor({ state: 'detached' })
+  })
+
+  test('[UI-62] a chart that could not be loaded says so in its place and is loaded at a later attempt', async () => {
+    // In a context of its own, whose cache does not have the chart yet.
+    const { id } = console.plant.agents.triage
+    const { page } = await console.open(`/agents/${id}`, {})
+    await page.route('**/chart-canvas-*', (route) => route.abort())
+    await page.getByLabel('API key').fill(console.adminKey)
+    await page.keyboard.press('Enter')
+    const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+    await failure.waitFor()
+    await page.locator('h1', { hasText: 'Triage' }).waitFor()
+    await page.getByRole('button', { name: 'Send a test event' }).waitFor()
+    await page.unrouteAll()
+    await failure.getByRole('button', { name: 'Try again' }).click()
+    await page.locator('canvas').first().waitFor()
+    assert.equal(await failure.count(), 0)
+  })
+
   test('[UI-44] [UI-57] a page says that it is being loaded, and one that could not be is loaded at a later attempt, in the same session', async () => {
     // In a context of its own, whose cache does not have the page yet.
     const { page } = await console.signIn(console.adminKey, '/agents', {})

@@ -1,7 +1,8 @@
 // The graph of relationships, starting from one memory or from the memories of a filter.
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { PageFrame } from '../../../components/page.tsx'
+import { loadedPart } from '../../../components/part.tsx'
 import { Empty, Failed, Loading } from '../../../components/states.tsx'
 import type { RelationshipType } from '../relationship-types.ts'
 import { Legend } from './legend.tsx'
@@ -11,7 +12,7 @@ import { useNetwork } from './use-network.ts'
 import '../memory.css'
 import './graph.css'
 
-const Canvas = lazy(() => import('./graph-canvas.tsx'))
+const Canvas = loadedPart('graph', () => import('./graph-canvas.tsx'))
 const route = getRouteApi('/memory/graph')
 
 export function GraphPage() {
@@ -64,15 +65,14 @@ export function GraphPage() {
         <>
           <Legend network={network} hidden={hidden} onToggle={toggle} />
           <div className="graph">
-            <Suspense fallback={<div className="graph-stage skeleton" />}>
-              <Canvas
-                network={network}
-                selected={selected}
-                hidden={hidden}
-                towards={towards}
-                onChoose={(id) => choose(id, false)}
-              />
-            </Suspense>
+            <Canvas
+              instead={<div className="graph-stage skeleton" />}
+              network={network}
+              selected={selected}
+              hidden={hidden}
+              towards={towards}
+              onChoose={(id) => choose(id, false)}
+            />
             <Side
               network={network}
               waiting={waiting}

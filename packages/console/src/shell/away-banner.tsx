@@ -1,0 +1,63 @@
+// The banner of a service that does not answer. While it is shown the service is asked, because few pages ask on their
+// own again and again, and one that failed asks nothing.
+import { SensoriumError } from '@sensorium/client'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { setReachable, useReachable } from '../api/reachable.ts'
+import { useFailureHandler, useSession } from '../session/session.ts'
+
+const EVERY_MS = 3_000
+/** A connection from before the computer slept or changed networks may be silent for a minute. */
+const LIMIT_MS = 5_000
+/** From here on a status may be that of a gateway which does not reach the service. */
+const SERVER_ERROR = 500
+
+/** Asks until there is an answer, also if it is a refusal, and at once when the browser has a network again. */
+function useAnswer(): void {
+  const { client, kind } = useSession()
+  const failed = useFailureHandler()
+  const queries = useQueryClient()
+  useEffect(() => {
+    const shown = new AbortController()
+    async function ask(): Promise<void> {
+      const signal = AbortSignal.any([shown.signal, AbortSignal.timeout(LIMIT_MS)])
+      const options = { query: { limit: 1 } }
+      try {
+        await (kind === 'operator'
+          ? client.call('listTenants', options, { signal })
+          : client.call('listAgents', options, { signal }))
+      } catch (error) {
+        if (shown.signal.aborted) return
+        failed(error)
+        if (!(error instanceof SensoriumError) || error.status >= SERVER_ERROR) return
+      }
+      setReachable(true)
+      // What failed meanwhile, and what still waits, perhaps for a connection that is dead.
+      void queries.refetchQueries({
+        type: 'active',
+        predicate: ({ state }) => state.status === 'error' || state.fetchStatus === 'fetching',
+      })
+    }
+    const again = (): void => void ask()
+    const timer = setInterval(again, EVERY_MS)
+    addEventListener('online', again)
+    return () => {
+      shown.abort()
+      clearInterval(timer)
+      removeEventListener('online', again)
+    }
+  }, [client, kind, failed, queries])
+}
+
+function Away() {
+  useAnswer()
+  return (
+    <div className="banner" role="alert">
+      The service does not answer. What you see is what it last said; it is asked again and again.
+    </div>
+  )
+}
+
+export function AwayBanner() {
+  return useReachable() ? null : <Away />
+}
