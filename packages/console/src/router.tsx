@@ -1,5 +1,6 @@
 // Every view has an address, and every filter is in it: `?status=active`, as plain text.
 import { createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router'
+import { followVisits } from './components/visited.ts'
 import { pageRoutes } from './pages/index.ts'
 import { rootRoute } from './root-route.ts'
 import { Shell } from './shell/shell.tsx'
@@ -9,7 +10,7 @@ import { PagePending } from './shell/page-pending.tsx'
 rootRoute.update({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed } as never)
 
 export function makeRouter() {
-  return createRouter({
+  const router = createRouter({
     routeTree: rootRoute.addChildren(pageRoutes),
     basepath: '/console',
     parseSearch: parseSearchWith((text) => text),
@@ -23,8 +24,11 @@ export function makeRouter() {
     defaultPendingComponent: PagePending,
     defaultPendingMs: 300,
     defaultPendingMinMs: 0,
+    // What scrolls is a list inside the page, which keeps its place itself (components/scroll-place.ts).
     scrollRestoration: false,
   })
+  followVisits(router.history)
+  return router
 }
 
 declare module '@tanstack/react-router' {

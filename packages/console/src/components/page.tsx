@@ -1,7 +1,7 @@
 // The frame of every page: title, actions and content.
-import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, type ReactNode } from 'react'
-import { BackIcon } from './icons.tsx'
+import { BackLink } from './back-link.tsx'
+import { useScrollPlace } from './scroll-place.ts'
 
 interface PageFrameProps {
   title: string
@@ -25,15 +25,12 @@ export function PageFrame({ title, beside, actions, back, full = false, children
   useEffect(() => {
     if (document.activeElement === document.body) heading.current!.focus({ preventScroll: true })
   }, [])
+  useScrollPlace(heading, 'main', 'page')
   return (
     <div className={full ? 'page full' : 'page'}>
       <div className="top">
         <div className="titles">
-          {back === undefined ? null : (
-            <Link to={back.to as never} className="button bare icon back" aria-label={`Back to ${back.label}`}>
-              <BackIcon />
-            </Link>
-          )}
+          {back === undefined ? null : <BackLink {...back} />}
           <h1 ref={heading} tabIndex={-1} dir="auto" title={title}>
             {title}
           </h1>

@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { Column } from './column.ts'
+import { useScrollPlace } from './scroll-place.ts'
 import { TableRow, type RowActions } from './table-row.tsx'
 import { useNarrow } from './use-narrow.ts'
 
@@ -61,6 +62,7 @@ export function Table<T>(props: TableProps<T>) {
     estimateSize: () => ROW,
     overscan: 12,
   })
+  useScrollPlace(scroller, '.scroll', label)
   const items = virtual.getVirtualItems()
   const from = items[0]?.index ?? 0
   const to = items.at(-1)?.index ?? 0

@@ -172,6 +172,35 @@ describe('events', { skip: noBrowser }, () => {
     assert.equal((await console.plant.admin.events.get('from-the-form')).deliveries.length, 1)
   })
 
+  test('[UI-63] a list that is returned to has the filter, the view and the place that it was left with', async () => {
+    for (let pump = 0; pump < 60; pump++) await console.plant.publish(pump, 50, { subject: `pump/place-${pump}` })
+    const { page } = await console.signIn(console.adminKey, '/events?view=search&type=com.plant.*')
+    const left = page.url()
+    const place = page.locator('.table .scroll')
+    const isAt = (top: number) =>
+      page.waitForFunction(`document.querySelector('.table .scroll')?.scrollTop === ${top}`, undefined)
+    const openOne = async (): Promise<void> => {
+      await page.getByRole('row', { name: 'pump/place-30' }).click()
+      await page.getByRole('heading', { name: 'Receipts' }).waitFor()
+    }
+    await page.getByRole('row', { name: 'pump/place-59' }).waitFor()
+    await place.evaluate((scroller) => ((scroller as { scrollTop: number }).scrollTop = 720))
+    await openOne()
+    await page.goBack()
+    await isAt(720)
+    await openOne()
+    await page.getByRole('link', { name: 'Back to events' }).click()
+    await isAt(720)
+    assert.equal(page.url(), left)
+    // A new visit of the address begins at the top.
+    await openOne()
+    await page.getByRole('link', { name: 'Events', exact: true }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.getByRole('row', { name: 'pump/place-59' }).waitFor()
+    await isAt(0)
+  })
+
   test('[UI-22] the overview is live, and its numbers link to their lists', async () => {
     const { page } = await console.signIn(console.adminKey)
     await page.getByText('no rule for').first().waitFor()
