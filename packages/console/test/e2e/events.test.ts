@@ -40,6 +40,8 @@ describe('events', { skip: noBrowser }, () => {
     await page.getByLabel('Filter expression').fill('data.celsius >')
     await page.getByRole('alert').waitFor()
     await page.getByText('refused', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'No events are shown' }).waitFor()
+    assert.equal(await page.getByText('Connecting').count(), 0)
     await page.getByLabel('Filter expression').fill('')
     await page.getByText('live', { exact: true }).waitFor()
   })

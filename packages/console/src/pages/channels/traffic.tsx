@@ -5,9 +5,10 @@ import { useEffect, useLayoutEffect, useMemo } from 'react'
 import { useCall } from '../../api/calls.ts'
 import { useLive, useLiveStore } from '../../api/live.ts'
 import { Panel } from '../../components/panel.tsx'
-import { Empty, QueryResult } from '../../components/states.tsx'
+import { QueryResult } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Table } from '../../components/table.tsx'
+import { EmptyStream } from '../events/empty-stream.tsx'
 import { LiveBadge } from '../events/live-badge.tsx'
 import { trafficFilter } from './traffic-filter.ts'
 
@@ -64,10 +65,10 @@ export function Traffic({ channel }: { channel: Channel }) {
             keyOf={({ id }) => id}
             onOpen={({ id }) => void navigate({ to: '/events/$id', params: { id } })}
             empty={
-              <Empty title="Nothing yet" command={postCommand(channel.id)}>
+              <EmptyStream live={live} command={postCommand(channel.id)}>
                 What is posted into the channel and what its feeds match appears here within a second. Post here, or
                 from a shell with a token in TOKEN.
-              </Empty>
+              </EmptyStream>
             }
             {...(through?.isWhole === false
               ? { foot: 'There are more feeds than can be watched at once: events of some are not shown.' }

@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from 'react'
 import { useLive, useLiveStore } from '../../api/live.ts'
 import { countOf, type LiveEvents } from '../../api/live-events.ts'
 import { PauseIcon, PlayIcon } from '../../components/icons.tsx'
-import { Empty } from '../../components/states.tsx'
 import { Table } from '../../components/table.tsx'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { EVENT_COLUMNS } from './columns.tsx'
+import { EmptyStream } from './empty-stream.tsx'
 import './events.css'
 import { LiveBadge } from './live-badge.tsx'
 import { PUBLISH } from './publish-command.ts'
@@ -89,10 +89,10 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
           </span>
         }
         empty={
-          <Empty title={live.state === 'open' ? 'Nothing yet' : 'Connecting'} command={PUBLISH}>
+          <EmptyStream live={live} command={PUBLISH}>
             Events appear here within a second of being accepted. Publish one here, or from a shell with a token in
             TOKEN.
-          </Empty>
+          </EmptyStream>
         }
       />
     </>
