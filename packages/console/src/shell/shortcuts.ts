@@ -39,8 +39,11 @@ export const useShortcuts = (): readonly Shortcut[] => useSyncExternalStore(subs
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** Whether a dialog is open. It has all keys then: another one in front of it could lead away and lose its content. */
-export const dialogIsOpen = (): boolean => document.querySelector('dialog[open]') !== null
+/**
+ * Whether a dialog is open. It has all keys then: another one in front of it could lead away and lose its content. A
+ * dialog is in the page only while it is to be open; that the browser closed it, for a moment, does not count.
+ */
+export const dialogIsOpen = (): boolean => document.querySelector('dialog') !== null
 
 /** Listens for all shortcuts. Returns a function that stops listening. */
 export function listenForShortcuts(): () => void {
