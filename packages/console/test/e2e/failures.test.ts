@@ -143,6 +143,8 @@ describe('failures', { skip: noBrowser }, () => {
 
   test('[UI-48] what the page does by itself does not end the banner of a service that is away', async () => {
     const { page } = await console.signIn(console.adminKey, `/channels/${console.plant.channels.incidents.id}`)
+    // The first message of the stream ends the banner: the service has answered.
+    await page.getByText('live', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Add a feed' }).click()
     const form = page.getByRole('dialog', { name: 'Add a feed' })
     await form.getByLabel('Filter').fill('data.litres > 3')
