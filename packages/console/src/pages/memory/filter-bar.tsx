@@ -28,6 +28,28 @@ function Choice({ label, value, options, all, onChange }: ChoiceProps) {
   )
 }
 
+interface DayProps {
+  text: string
+  label: string
+  value: string | undefined
+  onChange(value: string): void
+}
+
+function Day({ text, label, value = '', onChange }: DayProps) {
+  return (
+    <label className="day">
+      <span className="quiet small">{text}</span>
+      <input
+        className="input"
+        type="date"
+        aria-label={label}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  )
+}
+
 const CLEAR = { scope: '', type: '', project: '', after: '', before: '', status: '' }
 
 /** Every filter is in the address. Only live memories can be searched, so a question and a status exclude each other. */
@@ -68,26 +90,8 @@ export function FilterBar({ filters, onChange }: { filters: Filters; onChange(ch
         onChange={(event) => onChange({ project: event.target.value })}
       />
       <div className="days">
-        <label className="day">
-          <span className="quiet small">from</span>
-          <input
-            className="input"
-            type="date"
-            aria-label="Created from"
-            value={filters.after ?? ''}
-            onChange={(event) => onChange({ after: event.target.value })}
-          />
-        </label>
-        <label className="day">
-          <span className="quiet small">to</span>
-          <input
-            className="input"
-            type="date"
-            aria-label="Created until"
-            value={filters.before ?? ''}
-            onChange={(event) => onChange({ before: event.target.value })}
-          />
-        </label>
+        <Day text="from" label="Created from" value={filters.after} onChange={(after) => onChange({ after })} />
+        <Day text="to" label="Created until" value={filters.before} onChange={(before) => onChange({ before })} />
       </div>
       {isFiltered(filters) ? (
         <button type="button" className="button bare" onClick={() => onChange(CLEAR)}>
