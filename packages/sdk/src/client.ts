@@ -35,6 +35,8 @@ export interface ClientOptions {
   /** Attributes added to every published event, typically `source`. */
   events?: EventDefaults
   fetch?: typeof fetch
+  /** Parses the JSON of responses and streams: JSON.parse by default. `parseExactly` keeps every digit of a number. */
+  parse?: (text: string) => unknown
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -123,6 +125,7 @@ export function createClient(options: ClientOptions): Client {
     attempts: options.attempts,
     maxRetryAfter: options.maxRetryAfter ?? Number.POSITIVE_INFINITY,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    parse: options.parse ?? JSON.parse,
   }
   const { apiKey, token } = options
   if ((apiKey === undefined) === (token === undefined)) throw new TypeError('a client needs an apiKey or a token')

@@ -32,8 +32,8 @@ export const makeLive = (connection: Connection, tokens: Tokens): Live =>
           await openStream(connection, tokens, 'streamLive', query, signal),
         )) {
           failures = 0
-          if (event === 'event') yield { kind: 'event', event: JSON.parse(data) as EventSummary }
-          if (event === 'stats') yield { kind: 'stats', stats: JSON.parse(data) as LiveStats }
+          if (event === 'event') yield { kind: 'event', event: connection.parse(data) as EventSummary }
+          if (event === 'stats') yield { kind: 'stats', stats: connection.parse(data) as LiveStats }
         }
       } catch (error) {
         if (signal?.aborted) return

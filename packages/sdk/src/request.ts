@@ -47,6 +47,8 @@ export interface Connection {
   maxRetryAfter: number
   /** How long one attempt may take before it times out. The `wait` of a poll is added to it. */
   timeoutMs: number
+  /** Parses the JSON of responses and streams. */
+  parse(text: string): unknown
 }
 
 interface Parts {
@@ -127,7 +129,7 @@ async function attempt(
   let body: unknown
   try {
     const isLines = response.headers.get('content-type')?.startsWith(LINES) ?? false
-    body = isLines || response.status === NO_CONTENT ? text || undefined : JSON.parse(text)
+    body = isLines || response.status === NO_CONTENT ? text || undefined : connection.parse(text)
   } catch (error) {
     // A gateway in between may respond with a body of its own. A success that is not complete JSON broke off midway.
     if (response.ok)

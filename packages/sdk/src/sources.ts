@@ -84,7 +84,7 @@ export function streamSource({ connection, tokens, concurrency, inHand, report }
     try {
       for await (const { event, data } of readStream(body)) {
         // The service counts deliveries in flight per stream, and handlers of the previous stream may still run.
-        if (event === 'delivery') inHand.startInTurn(JSON.parse(data) as Delivery)
+        if (event === 'delivery') inHand.startInTurn(connection.parse(data) as Delivery)
       }
     } finally {
       // The service gives back everything that it sent on this stream, so what was not started comes again.

@@ -69,7 +69,7 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
   return {
     /** Yields everything the caller may see, as it is read: memories first, then relationships. */
     async *export(query?: ExportQuery, options?: CallOptions): AsyncGenerator<Memory | Relationship, void, undefined> {
-      for await (const line of exportLines(query, options)) yield JSON.parse(line) as Memory | Relationship
+      for await (const line of exportLines(query, options)) yield connection.parse(line) as Memory | Relationship
     },
     /** The same, as the lines of JSON that the service sends, which keep every digit of a number. */
     exportLines,

@@ -264,7 +264,7 @@ async function parseLong(bytes: Buffer, options: ParseOptions, pause: Pause): Pr
 /** What may stand around an event in a response of the service. */
 export const AROUND = STORED_DEPTH + 8
 
-/** Does what `parseToPassOn` does, in steps, for a response of the service itself. */
+/** Parses a response of the service itself, in steps, for a caller that passes it on with its long whole numbers. */
 export async function passOnInSteps(text: string, pause: Pause): Promise<unknown> {
   const options = { extraDepth: AROUND, exactNumbers: true, rawNumbers: true }
   const parsed = await parseBody(Buffer.from(text), options, pause)

@@ -133,9 +133,6 @@ function raw(value: unknown): unknown {
   return value
 }
 
-/** Parses a JSON text for a caller that only passes the value on: long whole numbers are written as they came. */
-export const parseToPassOn = (text: string): unknown => withRawNumbers(text, withExactNumbers(text, JSON.parse(text)))
-
 // Makes a value that JSON.stringify writes as the given text. Not in the types of the language yet.
 export const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown }
 

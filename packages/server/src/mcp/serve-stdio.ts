@@ -1,6 +1,6 @@
 // MCP over standard input and output, for chat clients that start a program: the same tools, over HTTP to the service.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { createClient, type OperationId } from '@sensorium/client'
+import { createClient, parseExactly, type OperationId } from '@sensorium/client'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { makeMcpServer } from './make-mcp-server.ts'
 import type { Caller } from './tool.ts'
@@ -20,7 +20,7 @@ export interface StdioOptions {
 
 /** Serves until standard input ends. */
 export async function serveMcpOverStdio({ url, apiKey, version, report, signal }: StdioOptions): Promise<void> {
-  const client = createClient({ url, apiKey, attempts: ATTEMPTS })
+  const client = createClient({ url, apiKey, attempts: ATTEMPTS, parse: parseExactly })
   const agent = await client.agent({ signal })
   function callerOf(signal: AbortSignal): Caller {
     const call = ({ id }: { id: string }, input: object) =>

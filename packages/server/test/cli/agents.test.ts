@@ -35,7 +35,7 @@ onBothEngines((engine) => {
   })
   const { run, json } = commandsOf(() => home.env)
 
-  test('[CLI-1][CLI-2] from signing in to an acknowledged event, with commands alone', async () => {
+  test('[CLI-1] [CLI-2] [CLI-40] from signing in to an acknowledged event, with commands alone', async () => {
     const login = await sensorium(['login', '--url', service.url], { ...home.env, SENSORIUM_KEY: tenant.adminKey })
     assert.deepEqual([login.code, login.stderr], [0, ''])
     assert.match(login.stdout, /as an org-admin\.\nThe key is kept as profile default in /)
@@ -57,10 +57,12 @@ onBothEngines((engine) => {
     assert.deepEqual((await json(...hot)).body, { event_id: 'hot', status: 'accepted', recipients: 1 })
     assert.match((await run(...hot)).stdout, /^hot was published before/)
 
-    const long = '{"order":9007199254740993}'
+    const long = '{"order":12345678901234567890,"price":1.50}'
     assert.equal((await run('publish', 'com.shop.paid', '--id', 'long', '--data', long)).code, 0)
     const { text } = await service.call('GET /v1/events/long', { token: await tenant.token(key.key) })
     assert.ok(text.includes(`"data":${long}`), text)
+    const traced = await run('trace', 'long', '--json')
+    for (const digits of ['12345678901234567890', '1.50']) assert.ok(traced.stdout.includes(digits), traced.stdout)
 
     const polled = await json('poll')
     assert.equal(polled.body.count, 1)

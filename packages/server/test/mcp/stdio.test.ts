@@ -18,7 +18,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[MCP-6] a chat client that starts the program has all tools, as the agent of its key', async () => {
+  test('[MCP-6] [MCP-15] a chat client that starts the program has all tools, as the agent of its key', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const client = new Client({ name: 'desktop', version: '1.0.0' })
@@ -34,6 +34,14 @@ onBothEngines((engine) => {
     await useTool(client, 'publish_event', { type: 'stdio.hello', data: { text: 'hello' } })
     const box = await useTool<{ deliveries: { delivery_id: string; source: string }[] }>(client, 'check_mailbox')
     assert.equal(box.result.deliveries[0]!.source, `/agents/${agent.id}`)
+    const long = '{"n":9007199254740993}'
+    await service.call('POST /v1/events', {
+      token: agent.token,
+      raw: `{"specversion":"1.0","id":"long","source":"/x","type":"stdio.long","data":${long}}`,
+      headers: { 'content-type': 'application/cloudevents+json' },
+    })
+    const { content } = await client.callTool({ name: 'check_mailbox', arguments: {} })
+    assert.ok((content as { text: string }[])[0]!.text.includes(`"data":${long}`))
     const refused = await useTool<{ error: { code: string } }>(client, 'get_memory', { memory_id: 'mem_unknown' })
     assert.deepEqual([refused.isError, refused.result.error.code], [true, 'not_found'])
     await client.close()

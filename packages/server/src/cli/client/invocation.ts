@@ -1,5 +1,5 @@
 // Prepares what a command that calls a service receives: a client with a key.
-import { createClient } from '@sensorium/client'
+import { createClient, parseExactly } from '@sensorium/client'
 import { UsageError, type ClientInvocation, type ParsedInput } from '../command.ts'
 import { sessionOf } from './session.ts'
 
@@ -16,7 +16,7 @@ export interface Around {
 
 export function clientInvocation(parsed: ParsedInput, { env, print, write, warn, signal }: Around): ClientInvocation {
   const session = sessionOf(parsed.options, env, warn)
-  const client = createClient({ url: session.url, apiKey: session.key, attempts: ATTEMPTS })
+  const client = createClient({ url: session.url, apiKey: session.key, attempts: ATTEMPTS, parse: parseExactly })
   async function agent(): Promise<string> {
     const named = parsed.options['agent']
     if (named !== undefined) return named

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { NewEvent, Published } from '@sensorium/client'
-import { parseToPassOn } from '../../kernel/json.ts'
+import { parseExactly, type NewEvent, type Published } from '@sensorium/client'
 import { UsageError, type ClientInvocation, type ClientRun, type CommandResult } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
@@ -24,7 +23,7 @@ type Result = Published | { error: { code: string; message: string } }
 function eventsOf(text: string): NewEvent[] {
   const parsed = (piece: string, where: string): unknown => {
     try {
-      return parseToPassOn(piece)
+      return parseExactly(piece)
     } catch (error) {
       throw new UsageError(`${where} is not JSON: ${(error as Error).message}`, 'CloudEvents as JSON')
     }

@@ -1,7 +1,7 @@
 // Reads values that may be long: given directly, as `@file`, or as `-` for standard input.
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { parseToPassOn } from '../../kernel/json.ts'
+import { parseExactly } from '@sensorium/client'
 import { UsageError } from '../command.ts'
 
 export async function readInput(given: string): Promise<string> {
@@ -17,7 +17,7 @@ export async function readInput(given: string): Promise<string> {
 
 export async function readJson(option: string, given: string): Promise<unknown> {
   try {
-    return parseToPassOn(await readInput(given))
+    return parseExactly(await readInput(given))
   } catch (error) {
     if (error instanceof UsageError) throw error
     throw new UsageError(
