@@ -1,10 +1,11 @@
 // The tools, resources and prompts of one caller, as an MCP server. A server is made for each request (or for a
 // connection over standard input), so no session state stays on a node.
-import { fromJsonSchema, McpServer, type CallToolResult } from '@modelcontextprotocol/server'
+import { fromJsonSchema, McpServer, type CallToolResult, type jsonSchemaValidator } from '@modelcontextprotocol/server'
 import { invalid } from '../kernel/failure.ts'
 import { textSteps } from '../kernel/json-write.ts'
 import { inSteps } from '../kernel/step-turns.ts'
 import { unknownField } from '../operations/unknown-field.ts'
+import { compileCheckFor, type Check } from '../operations/validate.ts'
 import { registerPrompts } from './prompts.ts'
 import { isRefusal } from './refusal.ts'
 import { registerResources } from './resources.ts'
@@ -14,7 +15,6 @@ import { eventTools } from './tools/events.ts'
 import { mailboxTools } from './tools/mailbox.ts'
 import { memoryTools } from './tools/memory.ts'
 import { subscriptionTools } from './tools/subscriptions.ts'
-import { validator } from './validator.ts'
 
 export const TOOLS: readonly Tool[] = [
   ...mailboxTools,
@@ -29,14 +29,22 @@ Events arrive in your mailbox: check_mailbox, handle each one, then acknowledge 
 after you have learnt something, remember it. Use subscribe to choose what arrives, publish_event to tell others, and post_to_channel
 to talk to the members of a channel. An event with reply_to asks you for a reply.`
 
+/** Lets everything pass: `run` checks the arguments, and results are made here. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator: () => (value) => ({ valid: true, data: value as never, errorMessage: undefined }),
+}
+// No tool takes the type of a client, whose values are configured.
+const compileCheck = compileCheckFor([])
+
 /** The schemas are prepared once, not for every request. */
 const prepared = TOOLS.map((tool) => ({
   tool,
+  check: compileCheck(tool.input),
   config: {
     title: tool.title,
     description: tool.description,
-    inputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.input), validator),
-    outputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.output), validator),
+    inputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.input), UNCHECKED),
+    outputSchema: fromJsonSchema<Record<string, unknown>>(structuredClone(tool.output), UNCHECKED),
     annotations: {
       title: tool.title,
       readOnlyHint: tool.readOnly,
@@ -58,20 +66,20 @@ function refusalResult(error: unknown): CallToolResult {
 const ADDED_BY_PROGRAMS: ReadonlySet<string> = new Set(['tool', 'toolCallId', 'sessionId', 'action', 'chatInput'])
 
 /**
- * Returns the arguments that the model gave. Refuses one that the tool does not declare, and names the nearest that it
- * does: a model that confuses names, such as the API's `filter_expression` with the tool's `filter`, would otherwise
- * believe that it was understood.
+ * Returns the arguments that the model gave. Refuses the first wrong one as the API would. One that the tool does not
+ * declare comes first, with the nearest that it does: a model that confuses names, such as the API's `filter_expression`
+ * with the tool's `filter`, would otherwise believe that it was understood, or hear only of the name that is missing.
  */
-function known({ input }: Tool, given: Record<string, unknown>): Record<string, unknown> {
+function checked({ input }: Tool, check: Check, given: Record<string, unknown>): Record<string, unknown> {
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_BY_PROGRAMS.has(name)))
-  const unknown = unknownField(input, own, false)
-  if (unknown) throw invalid(unknown)
+  const wrong = unknownField(input, own, false) ?? check(own)
+  if (wrong) throw invalid(wrong)
   return own
 }
 
-async function run(tool: Tool, input: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+async function run(tool: Tool, check: Check, input: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
   try {
-    const result = await tool.run(known(tool, input) as never, caller)
+    const result = await tool.run(checked(tool, check, input) as never, caller)
     const text = await inSteps(textSteps(result), caller.pause)
     return { content: [{ type: 'text', text }], structuredContent: result }
   } catch (error) {
@@ -97,8 +105,8 @@ export function makeMcpServer(
       capabilities: { tools: {}, resources: { subscribe: subscribes }, prompts: {} },
     },
   )
-  for (const { tool, config } of prepared)
-    server.registerTool(tool.name, config, (input, { mcpReq }) => run(tool, input, callerOf(mcpReq.signal)))
+  for (const { tool, check, config } of prepared)
+    server.registerTool(tool.name, config, (input, { mcpReq }) => run(tool, check, input, callerOf(mcpReq.signal)))
   registerResources(server, callerOf, subscribes)
   registerPrompts(server)
   return server

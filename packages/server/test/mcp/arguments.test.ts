@@ -15,7 +15,7 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  test('[MCP-30] an argument that a tool does not have is refused, with the nearest that it has', async () => {
+  test('[MCP-30] [MCP-41] an argument that a tool does not have is refused with the nearest that it has, and a missing one by its name', async () => {
     const agent = await tenant.agent()
     const client = await connectMcp(service.url, agent.token)
     type Refused = { error: { code: string; details: { field: string; expected: string } } }
@@ -27,6 +27,11 @@ onBothEngines((engine) => {
     assert.deepEqual(listed.result.subscriptions, [], 'nothing was done')
     const near = await useTool<Refused>(client, 'subscribe', { event_type: 'mcp.*', filtr: 'true' })
     assert.match(near.result.error.details.expected, /the nearest is filter$/)
+    const missing = await useTool<Refused>(client, 'publish_event', { data: { celsius: 90 } })
+    assert.deepEqual(missing.result.error.details.field, 'type', 'and not `data`')
+    const instead = await useTool<Refused>(client, 'publish_event', { event_type: 'mcp.x' })
+    assert.equal(instead.result.error.details.field, 'event_type')
+    assert.match(instead.result.error.details.expected, /the nearest is type$/)
     for (const { name, input } of TOOLS) {
       const required = Object.fromEntries(
         ((input as { required?: string[] }).required ?? []).map((field) => [

@@ -1,5 +1,11 @@
 // The official MCP client, connected to a service.
+import assert from 'node:assert/strict'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
+import { compileCheckFor } from '../../src/operations/validate.ts'
+
+const compileCheck = compileCheckFor([])
+const checks = new Map(TOOLS.map(({ name, output }) => [name, compileCheck(output)]))
 
 export async function connectMcp(url: string, bearer: string): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' })
@@ -13,7 +19,7 @@ export interface ToolReply<T> {
   result: T
 }
 
-/** Calls a tool, and checks that text and structured result of a success agree. */
+/** Calls a tool, and checks that the result of a success is what the tool declares. */
 export async function useTool<T = Record<string, never>>(
   client: Client,
   name: string,
@@ -21,7 +27,10 @@ export async function useTool<T = Record<string, never>>(
 ): Promise<ToolReply<T>> {
   const reply = await client.callTool({ name, arguments: input as Record<string, unknown> })
   const [content] = reply.content as { type: string; text: string }[]
-  return { isError: reply.isError === true, result: JSON.parse(content!.text) as T }
+  const result = JSON.parse(content!.text) as T
+  const isError = reply.isError === true
+  if (!isError) assert.deepEqual([checks.get(name)!(result), reply.structuredContent], [null, result], name)
+  return { isError, result }
 }
 
 /** For a caller whose tools list no events. */

@@ -61,7 +61,7 @@ for (const [how, connect] of [
       [true, 'validation_failed', 'project_id'],
     )
     const wrong = await client.callTool({ name: 'subscribe', arguments: { event_type: 'a', with_memories: 'some' } })
-    assert.match(JSON.stringify(wrong.content), /with_memories must be equal to one of the allowed values/)
+    assert.match(JSON.stringify(wrong.content), /with_memories: expected one of: none, light, full/)
     await client.close()
   })
 
