@@ -221,6 +221,8 @@ test('[CLI-1] dead letters are listed, shown and put back', async () => {
   assert.equal((await run('dlq', 'replay')).code, 2)
   assert.equal((await run('dlq', 'replay', id, '--all')).code, 2)
   assert.deepEqual((await json('dlq', 'replay', '--all', '--dry-run')).body, { matched: 1, replayed: 0 })
+  const named = await json('dlq', 'discard', id, 'dlv_nothing', '--dry-run')
+  assert.deepEqual(named.body, { matched: 1, discarded: 0 }, 'one of the two is a dead letter')
   assert.equal((await queue()).pending, 0)
   assert.deepEqual((await json('dlq', 'replay', '--all')).body, { matched: 1, replayed: 1 })
   assert.equal((await queue()).pending, 1)

@@ -11,9 +11,11 @@ const STEP = 1_000
 
 type Choice = { delivery_ids: string[] } | { filter: DeadLetterFilter; limit: number }
 
+type Settle = (client: Client, choice: Choice, signal: AbortSignal) => Promise<number>
+
 interface Verb {
   says: string
-  settle(client: Client, choice: Choice & { dry_run?: boolean }, signal: AbortSignal): Promise<number>
+  settle: Settle
 }
 
 const REPLAY: Verb = {
@@ -25,6 +27,10 @@ const DISCARD: Verb = {
   settle: async (client, choice, signal) => (await client.deliveries.discardMany(choice, { signal })).discarded,
 }
 
+/** Settles nothing. Returns how many dead letters there are. */
+const countOnly: Settle = async (client, choice, signal) =>
+  (await client.deliveries.replayMany({ ...choice, dry_run: true }, { signal })).matched
+
 function chosen({ args, options, flags }: ParsedInput): { ids: readonly string[] } | { filter: DeadLetterFilter } {
   const filter = deadLetterFilter(options)
   const ways = [args.length > 0, flags.has('all'), Object.keys(filter).length > 0].filter(Boolean).length
@@ -35,7 +41,7 @@ function chosen({ args, options, flags }: ParsedInput): { ids: readonly string[]
 
 /** Settles the named dead letters. Returns how many of them still existed. */
 async function settleNamed(
-  verb: Verb,
+  settle: Settle,
   client: Client,
   ids: readonly string[],
   shown: Progress,
@@ -43,7 +49,7 @@ async function settleNamed(
 ): Promise<number> {
   let done = 0
   for (let at = 0; at < ids.length; at += STEP) {
-    done += await verb.settle(client, { delivery_ids: ids.slice(at, at + STEP) }, signal)
+    done += await settle(client, { delivery_ids: ids.slice(at, at + STEP) }, signal)
     if (ids.length > STEP) shown.show(Math.min(ids.length, at + STEP), ids.length)
   }
   return done
@@ -92,13 +98,15 @@ const runOf =
     const choice = chosen(given)
     const { matched, until } = await fitting(client, choice, signal)
     const word = verb === REPLAY ? 'replayed' : 'discarded'
-    if (given.flags.has('dry-run') || matched === 0)
-      return { json: { matched, [word]: 0 }, text: `${count(matched)} would be ${verb.says}; nothing was done.` }
     const shown = progress('dead letters')
     try {
+      if (given.flags.has('dry-run') || matched === 0) {
+        const some = 'ids' in choice ? await settleNamed(countOnly, client, choice.ids, shown, signal) : matched
+        return { json: { matched: some, [word]: 0 }, text: `${count(some)} would be ${verb.says}; nothing was done.` }
+      }
       const done =
         'ids' in choice
-          ? await settleNamed(verb, client, choice.ids, shown, signal)
+          ? await settleNamed(verb.settle, client, choice.ids, shown, signal)
           : await settleFitting(verb, client, choice.filter, { total: matched, until }, shown, signal)
       const rest = done < matched ? ` ${matched - done} of ${matched} were none any more.` : ''
       return {
