@@ -43,7 +43,7 @@ const NO_WAKE = (): void => {}
 
 /** Wraps a statement whose result is needed only after its transaction: on PostgreSQL the commit goes out with it. */
 export function resultAfterCommit<T>(result: Promise<T>): () => Promise<T> {
-  result.catch(() => {}) // then the commit fails too, with the reason
+  result.catch(() => {}) // then the transaction fails too, with the same reason
   return () => result
 }
 
@@ -93,7 +93,8 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
       const leases = await store.tx(async (tx) => sorted.map((poll) => begin(tx, poll)), MAY_BE_LOST)
       return polls.map((poll) => leases[sorted.indexOf(poll)]!())
     } catch (error) {
-      // A failure of one claim does not fail the others.
+      // A failure of one claim does not fail the others. All are failed by a store that is away or busy: alone, each would
+      // wait as long again.
       return polls.map((poll) => (error instanceof StoreUnavailable ? failedAlone(error) : alone(poll)))
     }
   }

@@ -2,7 +2,7 @@
 // the coordinator passes it on whole. Rows that the coordinator would have to look into first (arrays, or the result of
 // another statement of a `with`) pass through it and are committed in two phases: 5 to 30 ms for 50 rows instead of 4.
 import type { Insert, Value } from './db.ts'
-import { send, type SendMove, type SendRows } from './postgres-wire.ts'
+import type { SendMove, SendRows } from './postgres-wire.ts'
 
 /**
  * The most rows in a statement. The number is a power of two: each number of rows is a prepared statement of its own.
@@ -41,9 +41,9 @@ export function* portions(
   }
 }
 
-export const sendByTenant: SendRows = async (client, insert, rows) => {
+export const sendByTenant: SendRows = async (query, insert, rows) => {
   // All statements are sent before the first result is awaited.
-  const sent = Array.from(portions(insert, rows), ({ sql, values }) => send(client, sql, values))
+  const sent = Array.from(portions(insert, rows), ({ sql, values }) => query(sql, values))
   return (await Promise.all(sent)).flatMap((result) => result.rows as unknown[])
 }
 
@@ -51,17 +51,16 @@ export const sendByTenant: SendRows = async (client, insert, rows) => {
  * The transaction that deletes a row also inserts it: the delete waits for any other that holds the row, and returns it
  * once.
  */
-export const moveByTenant: SendMove = async (client, { from, to, columns }, where, values) => {
+export const moveByTenant: SendMove = async (query, { from, to, columns }, where, values) => {
   const names = Object.keys(columns)
   const shown = names.map((name) => `${columns[name]} as ${name}`).join(', ')
-  const { rows } = await send(client, `delete from ${from} where ${where} returning ${shown}`, values)
+  const { rows } = await query(`delete from ${from} where ${where} returning ${shown}`, values)
   const gone = rows as Record<string, Value>[]
   for (let at = 0; at < gone.length; ) {
     const count = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(gone.length - at)))
     const row = `(${names.map(() => '?').join(', ')})`
     const insert = `insert into ${to} (${names.join(', ')}) values ${Array(count).fill(row).join(', ')}`
-    await send(
-      client,
+    await query(
       insert,
       gone.slice(at, at + count).flatMap((one) => names.map((name) => one[name]!)),
     )

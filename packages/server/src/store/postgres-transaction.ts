@@ -14,18 +14,19 @@ import {
   send,
   sendCommand,
   sendMany,
+  type Query,
 } from './postgres-wire.ts'
 import { moveByTenant, sendByTenant } from './postgres-sharded.ts'
 
-/** Returns the `Db` of one transaction. `later` receives the results that nobody waits for. */
-function onClient(
-  client: pg.ClientBase,
+/** Returns the `Db` of one transaction. `later` is given the results that nobody waits for. */
+function onQuery(
+  query: Query,
   isSharded: boolean,
   later: (result: Promise<unknown>) => void,
   { afterCommit, afterRollback }: Pick<Db, 'afterCommit' | 'afterRollback'>,
 ): Db {
   const rows = async <R>(sql: string, values: readonly Value[] = []): Promise<R[]> =>
-    (await send(client, sql, values)).rows as R[]
+    (await query(sql, values)).rows as R[]
   const insertRows = isSharded ? sendByTenant : sendMany
   const moveRows = isSharded ? moveByTenant : moveAtOnce
   return {
@@ -36,15 +37,15 @@ function onClient(
     afterRollback,
     rows,
     lookUp: async <R>(sql: string, values?: readonly Value[]) => (await rows<R>(sql, values))[0],
-    run: async (sql, values = []) => (await send(client, sql, values)).rowCount ?? 0,
+    run: async (sql, values = []) => (await query(sql, values)).rowCount ?? 0,
     insertMany: async <R>(insert: Insert, given: readonly (readonly Value[])[]) =>
-      given.length === 0 ? [] : ((await insertRows(client, insert, given)) as R[]),
-    move: (move, given, where, values) => moveRows(client, move, where, [...values, ...given]),
-    runLater: (sql, values = []) => later(send(client, sql, values)),
-    runLast: (sql, values = []) => later(send(client, sql, values)),
-    insertLater: (insert, given) => (given.length === 0 ? undefined : later(insertRows(client, insert, given))),
+      given.length === 0 ? [] : ((await insertRows(query, insert, given)) as R[]),
+    move: (move, given, where, values) => moveRows(query, move, where, [...values, ...given]),
+    runLater: (sql, values = []) => later(query(sql, values)),
+    runLast: (sql, values = []) => later(query(sql, values)),
+    insertLater: (insert, given) => (given.length === 0 ? undefined : later(insertRows(query, insert, given))),
     lock(names, mode) {
-      const held = send(client, lockSql(mode), [names]).then(() => {})
+      const held = query(lockSql(mode), [names]).then(() => {})
       later(held)
       return held
     },
@@ -54,6 +55,10 @@ function onClient(
 /**
  * Runs the work and commits it. Throws `StoreUnavailable` with `unsure` if the connection was lost after the commit was
  * sent: the server may have committed, and nobody heard.
+ *
+ * Once the server has refused a statement, it refuses those after it and does not commit. So the reason of the first
+ * refusal is the reason why the transaction failed, whether or not the work waited for that statement. An error of the
+ * work's own is not replaced by it.
  */
 export async function transact<T>(
   client: pg.ClientBase,
@@ -61,44 +66,40 @@ export async function transact<T>(
   isSharded: boolean,
   { mayBeLost = false }: TxOptions,
 ): Promise<T> {
-  const sent: Promise<unknown>[] = []
   const effects: (() => void)[] = []
   const undone: (() => void)[] = []
+  let firstRefusal: unknown
   let committing = false
-  // Awaited when the transaction ends; until then a failure must not count as an unhandled rejection.
-  const later = (result: Promise<unknown>): void => {
-    result.catch(() => {})
-    sent.push(result)
+  /** Notes a failure, which then does not count as an unhandled rejection. */
+  function noted<R>(result: Promise<R>): Promise<R> {
+    result.catch((error: unknown) => (firstRefusal ??= error))
+    return result
   }
-  later(sendCommand(client, mayBeLost ? BEGIN_UNSYNCED : 'begin'))
+  // Results are noted as they leave the driver, in the order of the statements.
+  const query: Query = (sql, values) => noted(send(client, sql, values))
+  void noted(sendCommand(client, mayBeLost ? BEGIN_UNSYNCED : 'begin'))
   try {
     const ends = {
       afterCommit: (effect: () => void) => void effects.push(effect),
       afterRollback: (effect: () => void) => void undone.push(effect),
     }
-    const result = await work(onClient(client, isSharded, later, ends))
+    const result = await work(onQuery(query, isSharded, noted, ends))
+    // The server does not know of a statement that could not be sent, and would commit the others.
+    if (firstRefusal !== undefined) throw firstRefusal
     committing = true
-    const commit = sendCommand(client, 'commit')
-    later(commit)
-    for (const result of sent) await result
-    // A statement failed, and the work ignored it.
-    if ((await commit).command !== 'COMMIT') throw new Error('the transaction was rolled back')
+    const { command } = await noted(sendCommand(client, 'commit'))
+    if (firstRefusal !== undefined || command !== 'COMMIT') throw new Error('the transaction was rolled back')
     runEffects(effects)
     return result
   } catch (error) {
     runEffects(undone)
-    if (isOutage(error)) {
-      if (!committing || isRefusal(error)) throw error
-      throw new StoreUnavailable((error as Error).message, { trouble: 'unsure', cause: error })
+    const reason = committing || isAbortedTransaction(error) ? (firstRefusal ?? error) : error
+    if (isOutage(reason)) {
+      if (!committing || isRefusal(reason)) throw reason
+      throw new StoreUnavailable((reason as Error).message, { trouble: 'unsure', cause: reason })
     }
     // If the commit was sent as well, the server has rolled back already, and this does nothing.
     await sendCommand(client, 'rollback')
-    // The first failure is why the rest was refused.
-    throw isAbortedTransaction(error)
-      ? await Promise.all(sent).then(
-          () => error,
-          (first: unknown) => first,
-        )
-      : error
+    throw reason
   }
 }

@@ -186,17 +186,19 @@ export function sendCommand(
   return client.query(command)
 }
 
+/** Sends a statement on the connection of a transaction. */
+export type Query = (sql: string, values: readonly Value[]) => Promise<pg.QueryResult>
+
 /** Inserts rows, and returns what the insert returns. */
 export type SendRows = (
-  client: pg.ClientBase,
+  query: Query,
   insert: Insert,
   rows: readonly (readonly Value[])[],
 ) => Promise<readonly unknown[]>
 
-export const sendMany: SendRows = async (client, insert, rows) =>
+export const sendMany: SendRows = async (query, insert, rows) =>
   (
-    await send(
-      client,
+    await query(
       unnested(insert),
       Object.values(insert.columns).map((type, i) => columnArray(rows, i, type)),
     )
@@ -206,7 +208,7 @@ export const sendMany: SendRows = async (client, insert, rows) =>
  * Moves the rows where `where` holds, and returns how many. The values of `where` come first, then those of the
  * columns.
  */
-export type SendMove = (client: pg.ClientBase, move: Move, where: string, values: readonly Value[]) => Promise<number>
+export type SendMove = (query: Query, move: Move, where: string, values: readonly Value[]) => Promise<number>
 
-export const moveAtOnce: SendMove = async (client, move, where, values) =>
-  (await send(client, moveSql(move, where), values)).rowCount ?? 0
+export const moveAtOnce: SendMove = async (query, move, where, values) =>
+  (await query(moveSql(move, where), values)).rowCount ?? 0
