@@ -616,7 +616,7 @@ export interface Operations {
   exportMemories: {
     params: Record<never, never>
     query: {
-      /** Exports only memories updated at or after this time, and relationships that were created or changed then or whose source or target was. */
+      /** Exports only memories updated at or after this time, and relationships that were created or changed then or whose source or target was. To bring a copy up to date, use a time five minutes before the previous export: a change is dated when it is begun. */
       since?: string
     }
     body: undefined
