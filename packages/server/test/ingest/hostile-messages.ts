@@ -1,22 +1,5 @@
 // Hostile messages, made by hand byte by byte.
-
-/** A section with its content; 0x77 is a value, 0x74 the application properties. */
-const section = (code: number, value: Buffer): Buffer => Buffer.concat([Buffer.from([0x00, 0x53, code]), value])
-
-const uint32 = (n: number): Buffer => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(n)
-  return bytes
-}
-
-/** A list, map or array with lengths of four bytes. */
-const compound = (code: number, count: number, items: Buffer): Buffer =>
-  Buffer.concat([Buffer.from([code]), uint32(items.length + 4), uint32(count), items])
-
-const LIST = 0xd0
-const MAP = 0xd1
-const ARRAY = 0xf0
-const NULL = Buffer.from([0x40])
+import { ARRAY, compound, described as section, LIST, MAP, NULL, uint32 } from '../support/amqp-bytes.ts'
 
 function nested(depth: number): Buffer {
   // Built from the inside out in one pass: each list contains the one before it.

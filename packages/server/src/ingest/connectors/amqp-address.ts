@@ -36,18 +36,19 @@ export function connectionOptions({ id, url, tlsCa }: ConnectorSettings): Connec
   return { ...common, ...tls, transport: 'tls' } as ConnectionOptions
 }
 
-/** Returns why a connection ended, in words, and whether the broker refused it. */
+/**
+ * Returns why a connection ended, in words, and whether the broker refused it. The fields of an error are whatever the
+ * broker sent, of any type.
+ */
 export function describeEnd(error: unknown): { text: string; refused: boolean } {
-  const { condition, code, description, message } = (error ?? {}) as {
-    condition?: string
-    code?: string
-    description?: string
-    message?: string
-  }
-  const name = condition ?? code ?? ''
-  const text = description || message || name || 'the connection was closed'
+  const { condition, code, description, message } = Object(error) as Record<string, unknown>
+  const name = firstText(condition, code)
+  const text = firstText(description, message, name, 'the connection was closed')
   return {
-    text: (name !== '' && !text.includes(name) ? `${name}: ${text}` : text).slice(0, 500),
+    text: text.includes(name) ? text : `${name}: ${text}`,
     refused: REFUSED_CONDITIONS.test(name) || REFUSED_CERTIFICATES.test(name),
   }
 }
+
+const firstText = (...values: unknown[]): string =>
+  values.find((value): value is string => typeof value === 'string' && value !== '') ?? ''

@@ -67,7 +67,7 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   container.on('receiver_open', () => {
     clearTimeout(tooLong)
     progress.state = 'running'
-    progress.lastError = null
+    progress.noteError(null)
     opened()
     credit.grant()
   })
@@ -160,11 +160,11 @@ function makeMessageHandler(
       if (outcome.duplicate && !ended.aborted) progress.add('duplicates')
       settle('accepted', () => delivery.accept())
     } else if (outcome.kind === 'invalid') {
-      progress.lastError = `a message was rejected: ${outcome.why}`.slice(0, 500)
+      progress.noteError(`a message was rejected: ${outcome.why}`)
       const description = outcome.why.slice(0, 200)
       settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description }), description)
     } else {
-      progress.lastError = outcome.why
+      progress.noteError(outcome.why)
       void credit.storeUnavailable()
       settle('released', () => delivery.release())
     }

@@ -24,13 +24,15 @@ function start(settings: ConnectorSettings, tools: ConnectorTools): RunningConne
   let failures = 0
   const linkTools = { ...tools, progress, store, stopping: stopping.signal, opened: () => void (failures = 0) }
 
+  // Loaded by the first connector: the protocol's library takes 42 ms of a start.
+  const runLink = async (): Promise<unknown> => (await import('./amqp-link.ts')).runLink(settings, linkTools)
+
   const running = (async () => {
-    // Loaded by the first connector: the protocol's library takes 42 ms of a start.
-    const { runLink } = await import('./amqp-link.ts')
     while (!stopping.signal.aborted) {
-      const { text, refused } = describeEnd(await runLink(settings, linkTools))
+      // Nobody waits for this loop, so an error that left it would end the process.
+      const { text, refused } = describeEnd(await runLink().catch((error: unknown) => error))
       if (stopping.signal.aborted) break
-      progress.lastError = text
+      progress.noteError(text)
       progress.state = refused ? 'failed' : 'reconnecting'
       await clock.sleep(backoffMs(RECONNECT, ++failures), stopping.signal)
     }

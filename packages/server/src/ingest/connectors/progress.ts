@@ -4,21 +4,32 @@ import type { Counts } from './sql.ts'
 
 export interface Progress {
   state: ConnectorState
-  lastError: string | null
+  readonly lastError: string | null
   lastMessageAt: number | null
+  /** Keeps what the operator is shown, null once all is well. A broker or a sender may have chosen the text. */
+  noteError(text: string | null): void
   add(outcome: keyof Counts): void
   /** Returns the counts since the last call. */
   takeCounts(): Counts
 }
 
+const LONGEST_ERROR = 500
+
 const none = (): Counts => ({ received: 0, accepted: 0, duplicates: 0, released: 0, rejected: 0 })
 
 export function makeProgress(count: (outcome: keyof Counts) => void): Progress {
   let counts = none()
+  let lastError: string | null = null
   return {
     state: 'starting',
-    lastError: null,
     lastMessageAt: null,
+    get lastError() {
+      return lastError
+    },
+    noteError(text) {
+      // PostgreSQL stores no NUL in a text: the state could not be written, and the lease would be lost.
+      lastError = text === null ? null : text.slice(0, LONGEST_ERROR).replaceAll('\0', '')
+    },
     add(outcome) {
       counts[outcome]++
       count(outcome)
