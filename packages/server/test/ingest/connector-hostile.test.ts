@@ -1,10 +1,32 @@
 // A broker that does not keep to the protocol, over a real socket.
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import type { Connection } from 'rhea'
 import { amqp } from '../../src/ingest/connectors/amqp.ts'
+import { guardConnection } from '../../src/ingest/connectors/amqp-guard.ts'
 import type { RunningConnector } from '../../src/ingest/connectors/connector.ts'
 import { compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
-import { composite, DETACH, FALSE, frame, NULL, string, symbol, TRUE, uint } from '../support/amqp-bytes.ts'
+import {
+  ARRAY,
+  ATTACH,
+  BEGIN,
+  binary,
+  composite,
+  compound,
+  described,
+  DETACH,
+  DISPOSITION,
+  FALSE,
+  FLOW,
+  frame,
+  NULL,
+  string,
+  symbol,
+  TRANSFER,
+  TRUE,
+  uint,
+} from '../support/amqp-bytes.ts'
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { startHostileBroker, type Attack, type HostileBroker } from '../support/hostile-broker.ts'
 import { turnsUntil } from '../support/turns-until.ts'
@@ -15,7 +37,7 @@ interface Attacked {
   clock: FakeClock
 }
 
-async function attack(t: TestContext, how: Attack): Promise<Attacked> {
+async function start(t: TestContext, how: Attack, maxEventBytes = 10_000): Promise<Attacked> {
   const broker = await startHostileBroker(how)
   const clock = fakeClock()
   const connector = amqp.start(
@@ -29,7 +51,7 @@ async function attack(t: TestContext, how: Attack): Promise<Attacked> {
       tlsCa: null,
       mapper: compileMapping('erp', DEFAULT_MAPPING),
     },
-    { publish: () => assert.fail('nothing can be stored'), clock, maxEventBytes: 10_000, count: () => {} },
+    { publish: () => assert.fail('nothing can be stored'), clock, maxEventBytes, count: () => {} },
   )
   t.after(async () => {
     await connector.stop()
@@ -47,7 +69,165 @@ for (const [what, error, said] of [
   ['NUL characters', [symbol('amqp:\0x'), string('\0a\0')], 'amqp:x: a'],
 ] as [string, Buffer[], string][])
   test(`[AMQP-10] an error with ${what} becomes the state of the connector`, { timeout: 60_000 }, async (t) => {
-    const { connector } = await attack(t, { attached: (socket) => socket.write(detach(...error)) })
+    const { connector } = await start(t, { asked: (socket) => socket.write(detach(...error)) })
     await turnsUntil(() => connector.state() === 'reconnecting')
     assert.equal(connector.lastError(), said)
   })
+
+test('[AMQP-6] the waits grow while links end soon after they opened, and begin anew after one that lasted', {
+  timeout: 60_000,
+}, async (t) => {
+  const open: Socket[] = []
+  const { broker, connector, clock } = await start(t, { asked: (socket) => void open.push(socket) })
+  const end = async (): Promise<void> => {
+    await turnsUntil(() => open.length > 0 && connector.state() === 'running')
+    open.pop()!.destroy()
+    await turnsUntil(() => connector.state() === 'reconnecting')
+  }
+  for (const longest of [500, 1_000, 2_000, 4_000]) {
+    await end()
+    const before = broker.connections()
+    await clock.advance(longest / 2 - 1)
+    assert.equal(broker.connections(), before)
+    await clock.advance(longest / 2 + 1)
+    await turnsUntil(() => broker.connections() === before + 1)
+  }
+  await turnsUntil(() => connector.state() === 'running')
+  await clock.advance(30_000)
+  await end()
+  await clock.advance(500)
+  await turnsUntil(() => broker.connections() === 6)
+})
+
+const begin = composite(BEGIN, NULL, uint(0), uint(2_048), uint(2_048))
+const attach = composite(ATTACH, string('another'), uint(1), FALSE, NULL, NULL, NULL)
+const transfer = (id: number, more: Buffer = FALSE, payload: Buffer = NOT_JSON): Buffer =>
+  frame(
+    Buffer.concat([composite(TRANSFER, uint(0), uint(id), binary(Buffer.from('t')), uint(0), FALSE, more), payload]),
+  )
+const NOT_JSON = described(0x75, binary(Buffer.from('this is not JSON')))
+const NOTHINGS = compound(ARRAY, 0xffff_ffff, NULL)
+
+for (const [what, sent, said] of [
+  ['declares a frame of 4 GiB', Buffer.from('ffffffff02000000', 'hex'), /a frame of 4294967295 bytes/],
+  ['declares a frame of 64 KiB and a byte', Buffer.from('0001000102000000', 'hex'), /a frame of 65537 bytes/],
+  ['declares a frame of no bytes', Buffer.alloc(8), /a frame of 0 bytes/],
+  ['sends a header among frames', Buffer.from('AMQP\x00\x01\x00\x00'), /a header out of place/],
+  ['sends an array of four thousand million nothings', frame(composite(FLOW, NOTHINGS)), /more than 4096 values/],
+  ['opens a session', frame(begin, { channel: 7 }), /a session or a link of its own/],
+  ['opens a link', frame(attach), /a session or a link of its own/],
+  ['sends a fourth message of three', Buffer.concat([0, 1, 2, 3].map((id) => transfer(id))), /more messages than/],
+  [
+    'says with a number that there is more',
+    Buffer.concat([0, 1, 2, 3].map((id) => transfer(id, uint(1)))),
+    /more messages than/,
+  ],
+] as [string, Buffer, RegExp][])
+  test(`[AMQP-11] a broker that ${what} is disconnected`, { timeout: 60_000 }, async (t) => {
+    const { broker, connector } = await start(t, { asked: (socket) => socket.write(sent) })
+    await turnsUntil(() => connector.state() === 'reconnecting')
+    assert.match(connector.lastError()!, said)
+    await turnsUntil(() => broker.closed() === 1)
+  })
+
+test('[AMQP-11] what a broker says of itself is not decoded without bounds either', { timeout: 60_000 }, async (t) => {
+  const { connector } = await start(t, { openFields: [NULL, NULL, NULL, NULL, NULL, NOTHINGS] })
+  await turnsUntil(() => connector.state() === 'reconnecting')
+  assert.match(connector.lastError()!, /more than 4096 values/)
+})
+
+test('[AMQP-11] no timer overflows by the idle timeout of a broker', { timeout: 60_000 }, async (t) => {
+  const warnings: Error[] = []
+  const note = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', note)
+  t.after(() => process.off('warning', note))
+  const { broker } = await start(t, { openFields: [uint(0xffff_ffff)], asked: (socket) => socket.write(transfer(0)) })
+  await turnsUntil(() => broker.received(DISPOSITION) === 1)
+  assert.deepEqual(warnings, [])
+})
+
+test('[AMQP-11] dispositions and flows change nothing, whatever ranges they name', { timeout: 60_000 }, async (t) => {
+  const all = [uint(0), uint(0xffff_ffff), TRUE]
+  const { broker, connector } = await start(t, {
+    asked(socket) {
+      for (const role of [TRUE, FALSE]) socket.write(frame(composite(DISPOSITION, role, ...all)))
+      const drain = [uint(0), uint(0), uint(1_000), NULL, TRUE]
+      socket.write(frame(composite(FLOW, uint(0), uint(9), uint(0xffff_ffff), uint(9), ...drain)))
+      socket.write(transfer(0))
+    },
+  })
+  await turnsUntil(() => broker.received(DISPOSITION) === 1)
+  assert.equal(connector.state(), 'running')
+  assert.match(connector.lastError()!, /^a message was rejected: /)
+})
+
+/** A guarded connection whose far ends are the test: returns what rhea would be given, and the error that ended it. */
+function guarded(writableLength = 0) {
+  const parts: Buffer[] = []
+  const errors: Error[] = []
+  const socket = { writableLength, destroyed: false, destroy: (error: Error) => void errors.push(error) }
+  const connection = { socket, on_open: () => {}, input: (bytes: Buffer) => void parts.push(bytes) }
+  guardConnection(connection as unknown as Connection)
+  return { input: connection.input, parts, errors }
+}
+
+test('[AMQP-11] frames are read whole, in whatever pieces they arrive', () => {
+  const large = frame(Buffer.concat([composite(TRANSFER, uint(0)), Buffer.alloc(65_000)]))
+  const sent = [
+    Buffer.from('AMQP\x03\x01\x00\x00'),
+    frame(begin),
+    frame(Buffer.alloc(0)),
+    large,
+    frame(attach),
+    transfer(1),
+  ]
+  const bytes = Buffer.concat(sent)
+  for (const size of [1, 3, 7, 8, 9, 100, 65_536, bytes.length]) {
+    const { input, parts, errors } = guarded()
+    for (let at = 0; at < bytes.length; at += size) input(bytes.subarray(at, at + size))
+    assert.deepEqual([parts, errors], [sent, []], `in pieces of ${size}`)
+  }
+})
+
+test('[AMQP-11] a broker that reads nothing is disconnected once a mebibyte waits for it', () => {
+  for (const [waiting, count] of [
+    [1_048_576, 0],
+    [1_048_577, 1],
+  ] as const) {
+    const { input, errors } = guarded(waiting)
+    input(frame(begin))
+    assert.equal(errors.length, count)
+  }
+})
+
+test('[ING-8] a message in frames without end is dropped while it arrives', { timeout: 60_000 }, async (t) => {
+  const { broker, connector } = await start(t, {
+    asked(socket) {
+      for (let i = 0; i < 5_000; i++) socket.write(transfer(0, TRUE))
+      socket.write(transfer(0))
+    },
+  })
+  await turnsUntil(() => broker.received(DISPOSITION) === 1)
+  assert.equal(connector.state(), 'running')
+  assert.match(connector.lastError()!, /^a message was rejected: /)
+})
+
+test('[ING-8] a message of the largest size is read, in frames of the smallest', { timeout: 60_000 }, async (t) => {
+  const size = 2_097_152
+  const message = described(0x75, binary(Buffer.alloc(size, 0x20)))
+  const { broker, connector } = await start(
+    t,
+    {
+      asked(socket) {
+        const inFrame = 512 - transfer(0, TRUE, Buffer.alloc(0)).length
+        for (let at = 0; at < message.length; at += inFrame) {
+          const isLast = at + inFrame >= message.length
+          socket.write(transfer(0, isLast ? FALSE : TRUE, message.subarray(at, at + inFrame)))
+        }
+      },
+    },
+    size,
+  )
+  await turnsUntil(() => broker.received(DISPOSITION) === 1)
+  assert.match(connector.lastError()!, /^a message was rejected: not a CloudEvent, and not JSON/)
+})

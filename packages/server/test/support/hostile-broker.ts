@@ -17,27 +17,29 @@ export interface HostileBroker {
 }
 
 export interface Attack {
-  /** Fields of the `open` after its idle timeout. */
+  /** Fields of the `open` from its idle timeout on. */
   openFields?: readonly Buffer[]
-  /** Called once for each connection, when the link is open. */
-  attached?(socket: Socket): void
+  /** Called once for each connection, when the link is open and messages were asked for. */
+  asked?(socket: Socket): void
 }
 
-export async function startHostileBroker({ openFields = [], attached }: Attack): Promise<HostileBroker> {
+export async function startHostileBroker({ openFields = [], asked }: Attack): Promise<HostileBroker> {
   const { composite, frame, NULL, FALSE, uint, ushort, string, symbol, SASL_FRAME } = amqp
   const sockets: Socket[] = []
   const received: number[] = []
+  const haveAsked = new Set<Socket>()
   let closed = 0
 
   function answer(socket: Socket, code: number, name: () => string): void {
     const say = (body: Buffer, type?: number): void => void socket.write(frame(body, { type: type ?? 0 }))
     if (code === SASL_INIT) say(composite(0x44, Buffer.from([0x50, 0])), SASL_FRAME)
-    else if (code === amqp.OPEN)
-      say(composite(amqp.OPEN, string('evil'), NULL, uint(65_536), ushort(9), NULL, ...openFields))
+    else if (code === amqp.OPEN) say(composite(amqp.OPEN, string('evil'), NULL, uint(65_536), ushort(9), ...openFields))
     else if (code === amqp.BEGIN) say(composite(amqp.BEGIN, ushort(0), uint(0), uint(2_048), uint(2_048)))
-    else if (code === amqp.ATTACH) {
+    else if (code === amqp.ATTACH)
       say(composite(amqp.ATTACH, string(name()), uint(0), FALSE, NULL, NULL, NULL, NULL, NULL, FALSE, uint(0)))
-      attached?.(socket)
+    else if (code === amqp.FLOW && !haveAsked.has(socket)) {
+      haveAsked.add(socket)
+      asked?.(socket)
     }
   }
 

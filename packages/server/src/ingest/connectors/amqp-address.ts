@@ -5,7 +5,8 @@ import type { ConnectorSettings } from './connector.ts'
 
 /** A peer that is silent for this long counts as gone; both sides send something more often than that. */
 const IDLE_MS = 15_000
-const MAX_FRAME_BYTES = 65_536
+/** The largest frame that a broker may send. */
+export const MAX_FRAME_BYTES = 65_536
 
 /** The broker refused the connection; it is not unreachable. Retrying does not help until a setting changes. */
 const REFUSED_CONDITIONS =

@@ -8,7 +8,7 @@ const STORE_BACKOFF = { firstMs: 500, maxMs: 15_000 }
 export interface Credit {
   /** Asks for as many messages as there is room for, once the link is open. */
   grant(): void
-  /** A message came. */
+  /** A message came. Throws if it was not asked for. */
   arrived(): void
   /** A message is settled, which makes room for the next. */
   settled(): void
@@ -60,7 +60,8 @@ export function makeCredit({ credit, clock, ended, receiver, store }: CreditTool
   return {
     grant,
     arrived() {
-      if (granted > 0) granted--
+      if (granted === 0) throw new Error('the broker sent more messages than it was asked for')
+      granted--
       unsettled++
     },
     settled() {

@@ -4,15 +4,17 @@
 //    then requested more slowly, one at first: a broker redelivers a released message at once, and the two would spin.
 // 2. A message is rejected when it can never become an event; the connector goes on.
 // 3. A message is decoded after its bytes were checked, and no more of it is held in memory than an event may have:
-//    a sender to the queue can neither use up our memory nor end the connection for the others.
+//    a sender to the queue can neither use up our memory nor end the connection for the others. `amqp-guard.ts` holds
+//    the broker itself to such bounds.
 // 4. However the connection ends, an unsettled message still belongs to the broker and is redelivered; its event id
 //    makes it a duplicate.
+import type { Socket } from 'node:net'
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from 'rhea'
 import { connectionOptions } from './amqp-address.ts'
 import { makeCredit, type Credit } from './amqp-credit.ts'
+import { guardConnection, guardSession } from './amqp-guard.ts'
 import { readMessage } from './amqp-message.ts'
 import { makeOutcomes } from './amqp-outcomes.ts'
-import { boundTransfers } from './amqp-transfers.ts'
 import type { PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
 import { nextTurn } from '../../kernel/step-turns.ts'
@@ -52,12 +54,15 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
     clearTimeout(tooLong)
     resolve(error)
   }
+  const destroySocket = (error?: Error): void => {
+    const { socket } = connection as unknown as { socket?: Socket }
+    socket?.destroy(error)
+  }
   const closeConnection = (error: unknown): void => {
     markEnded(error)
     connection?.close()
     // A broker that does not answer the close does not keep the socket open.
-    const socket = (connection as unknown as { socket?: { destroy(): void } } | undefined)?.socket
-    setTimeout(() => socket?.destroy(), CLOSE_WITHIN_MS).unref()
+    setTimeout(destroySocket, CLOSE_WITHIN_MS).unref()
   }
   const tooLong = setTimeout(
     () => closeConnection(new Error(`the broker did not open the link within ${OPEN_WITHIN_MS / 1000} s`)),
@@ -84,7 +89,8 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   container.on('disconnected', ({ error }: EventContext) => markEnded(error ?? new Error('the connection was lost')))
   // The close events above report these errors too; without a listener, an `error` event would end the process.
   for (const name of ['receiver_error', 'session_error', 'connection_error'] as const) container.on(name, () => {})
-  for (const name of ['error', 'protocol_error']) container.on(name, (error: unknown) => closeConnection(error))
+  // Nothing more is read from a broker that breaks the protocol. rhea reports the error as `disconnected`.
+  for (const name of ['error', 'protocol_error']) container.on(name, destroySocket)
 
   async function drainAndClose(): Promise<void> {
     if (credit.unsettled() > 0) await Promise.race([credit.idle(), clock.sleep(DRAIN_MS, ended.signal)])
@@ -96,12 +102,10 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
   stopping.addEventListener('abort', () => void drainAndClose(), { once: true, signal: ended.signal })
 
   try {
-    connection = container.connect(connectionOptions(settings))
+    connection = container.create_connection(connectionOptions(settings))
+    guardConnection(connection)
+    connection.connect()
     const session = connection.create_session()
-    const transfers = boundTransfers(session, tools.maxEventBytes)
-    container.on('message', ({ message, delivery }: EventContext) =>
-      handleMessage(message as unknown as Buffer, transfers.isWhole() ? null : transfers.size(), delivery!),
-    )
     session.begin()
     receiver = session.open_receiver({
       source: { address: settings.address },
@@ -110,6 +114,10 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
       snd_settle_mode: 0,
       rcv_settle_mode: 0,
     })
+    const transfers = guardSession(connection, session, tools.maxEventBytes, credit.arrived)
+    container.on('message', ({ message, delivery }: EventContext) =>
+      handleMessage(message as unknown as Buffer, transfers.isWhole() ? null : transfers.size(), delivery!),
+    )
   } catch (error) {
     closeConnection(error)
   }
@@ -148,6 +156,9 @@ function makeMessageHandler(
     })
   }
 
+  /** After the end of the connection, the reason for that is what the operator has to see. */
+  const noteError = (text: string): void => void (ended.aborted || progress.noteError(text))
+
   async function publishAndSettle(bytes: Buffer, refusedSize: number | null, delivery: Delivery): Promise<void> {
     const outcome = await publishMessage(target, () =>
       inOrder(async () => {
@@ -160,18 +171,17 @@ function makeMessageHandler(
       if (outcome.duplicate && !ended.aborted) progress.add('duplicates')
       settle('accepted', () => delivery.accept())
     } else if (outcome.kind === 'invalid') {
-      progress.noteError(`a message was rejected: ${outcome.why}`)
+      noteError(`a message was rejected: ${outcome.why}`)
       const description = outcome.why.slice(0, 200)
       settle('rejected', () => delivery.reject({ condition: 'amqp:decode-error', description }), description)
     } else {
-      progress.noteError(outcome.why)
+      noteError(outcome.why)
       void credit.storeUnavailable()
       settle('released', () => delivery.release())
     }
   }
 
   return (bytes, refusedSize, delivery) => {
-    credit.arrived()
     // The message was sent before the broker knew that the connector is stopping.
     if (stopping.aborted) return settle('released', () => delivery.release())
     progress.add('received')

@@ -13,7 +13,7 @@ import { mediaType } from '../../kernel/json.ts'
 import { isLong, parseBody } from '../../kernel/json-steps.ts'
 import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import type { Mapper } from '../mapping.ts'
-import { checkEncoding, Unreadable } from './amqp-encoding.ts'
+import { checkMessage, Unreadable } from './amqp-encoding.ts'
 
 const STRUCTURED = 'application/cloudevents+json'
 const ATTRIBUTE = /^cloudEvents[:_]/
@@ -26,7 +26,7 @@ export async function readMessage(
   maxBytes: number,
   now: number,
 ): Promise<PreparedEvent> {
-  checkEncoding(bytes)
+  checkMessage(bytes)
   // rhea's types declare `decode` as if it encoded a message.
   const message = (rhea.message.decode as unknown as (bytes: Buffer) => Message)(bytes)
   const raw = bodyBytes(message.body)

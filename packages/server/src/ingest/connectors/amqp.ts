@@ -22,7 +22,9 @@ function start(settings: ConnectorSettings, tools: ConnectorTools): RunningConne
   const progress = makeProgress(count)
   const store = { failures: 0 }
   let failures = 0
-  const linkTools = { ...tools, progress, store, stopping: stopping.signal, opened: () => void (failures = 0) }
+  let openedAt = Infinity
+  const opened = (): void => void (openedAt = clock.now())
+  const linkTools = { ...tools, progress, store, stopping: stopping.signal, opened }
 
   // Loaded by the first connector: the protocol's library takes 42 ms of a start.
   const runLink = async (): Promise<unknown> => (await import('./amqp-link.ts')).runLink(settings, linkTools)
@@ -34,6 +36,9 @@ function start(settings: ConnectorSettings, tools: ConnectorTools): RunningConne
       if (stopping.signal.aborted) break
       progress.noteError(text)
       progress.state = refused ? 'failed' : 'reconnecting'
+      // A link that ends soon after it opened is a failure too: its broker would otherwise be tried twice a second.
+      if (clock.now() - openedAt >= RECONNECT.maxMs) failures = 0
+      openedAt = Infinity
       await clock.sleep(backoffMs(RECONNECT, ++failures), stopping.signal)
     }
     progress.state = 'paused'
