@@ -3,21 +3,24 @@ import type { ReactNode } from 'react'
 
 export function FormEnd({
   onCancel,
-  disabled,
+  disabled = false,
+  awaitsSecret = false,
   children,
 }: {
   onCancel(): void
   /** True while the form is being submitted, or something is missing. */
-  disabled: boolean
+  disabled?: boolean
+  /** As in Overlay: true while the only response that contains a secret is on its way. */
+  awaitsSecret?: boolean
   /** The text of the submit button. */
   children: ReactNode
 }) {
   return (
     <div className="form-end">
-      <button type="button" className="button" onClick={onCancel}>
+      <button type="button" className="button" disabled={awaitsSecret} onClick={onCancel}>
         Cancel
       </button>
-      <button type="submit" className="button primary" disabled={disabled}>
+      <button type="submit" className="button primary" disabled={disabled || awaitsSecret}>
         {children}
       </button>
     </div>

@@ -1,12 +1,14 @@
 // Dialogs and drawers, with a title and a close button.
 import { useId, useLayoutEffect, type ReactNode } from 'react'
 import { CloseIcon } from './icons.tsx'
-import { useModal } from './modal.ts'
+import { KEEPS_OPEN, useModal } from './modal.ts'
 
 interface OverlayProps {
   title: string
   kind?: 'modal' | 'drawer'
   wide?: boolean
+  /** True while the only response that contains a secret is on its way. Nothing closes the dialog then. */
+  awaitsSecret?: boolean
   onClose(): void
   children: ReactNode
 }
@@ -15,7 +17,7 @@ interface OverlayProps {
 const FIRST = '.content :is(input:not([type="checkbox"]), textarea, select), .content button'
 
 /** Render it only while it is to be open. */
-export function Overlay({ title, kind = 'modal', wide = false, onClose, children }: OverlayProps) {
+export function Overlay({ title, kind = 'modal', wide = false, awaitsSecret, onClose, children }: OverlayProps) {
   const modal = useModal(onClose)
   const { ref } = modal
   const id = useId()
@@ -26,11 +28,11 @@ export function Overlay({ title, kind = 'modal', wide = false, onClose, children
         <h2 id={id} dir="auto">
           {title}
         </h2>
-        <button type="button" className="button bare icon" aria-label="Close" onClick={onClose}>
+        <button type="button" className="button bare icon" aria-label="Close" disabled={awaitsSecret} onClick={onClose}>
           <CloseIcon />
         </button>
       </header>
-      <div className="content">{children}</div>
+      <div className={awaitsSecret ? `content ${KEEPS_OPEN}` : 'content'}>{children}</div>
     </dialog>
   )
 }
@@ -40,24 +42,26 @@ interface ConfirmProps {
   verb: string
   danger?: boolean
   busy?: boolean
+  awaitsSecret?: boolean
   onConfirm(): void
   onClose(): void
   children: ReactNode
 }
 
-export function Confirm({ title, verb, danger = false, busy = false, onConfirm, onClose, children }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { title, verb, danger = false, busy = false, awaitsSecret = false, onConfirm, onClose, children } = props
   return (
-    <Overlay title={title} onClose={onClose}>
+    <Overlay title={title} awaitsSecret={awaitsSecret} onClose={onClose}>
       <div className="stack wide">
         <div className="quiet">{children}</div>
         <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
+          <button type="button" className="button" disabled={awaitsSecret} onClick={onClose}>
             Cancel
           </button>
           <button
             type="button"
             className={danger ? 'button primary danger' : 'button primary'}
-            disabled={busy}
+            disabled={busy || awaitsSecret}
             onClick={onConfirm}
           >
             {verb}

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
+import { createClient } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite } from '../support/console.ts'
+import { OPERATOR_TOKEN, consoleForSuite, type OpenPage } from '../support/console.ts'
 
 /** Presses the pointer on one point and releases it on another, as when text is selected. */
 async function drag(page: Page, from: Locator | null, to: Locator | null): Promise<void> {
@@ -17,6 +18,19 @@ async function drag(page: Page, from: Locator | null, to: Locator | null): Promi
   await page.mouse.down()
   await page.mouse.move(end.x, end.y)
   await page.mouse.up()
+}
+
+/** Holds back whatever the page posts to make something, until it is released. */
+async function holdPosts(page: Page): Promise<{ asked: Promise<unknown>; release(): void }> {
+  const released = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await page.route(/\/(keys|rotate|push-secret|webhooks|tenants|admin-keys)$/, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    asked.resolve()
+    await released.promise
+    return route.continue()
+  })
+  return { asked: asked.promise, release: released.resolve }
 }
 
 describe('dialogs', { skip: noBrowser }, () => {
@@ -85,6 +99,66 @@ describe('dialogs', { skip: noBrowser }, () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-64] while a secret is on its way, nothing closes the dialog that will show it', async () => {
+    const operator = createClient({ url: console.url, token: OPERATOR_TOKEN })
+    const body = { tenant: console.slug, source: 'held' }
+    const { id } = (await operator.call('createWebhook', { body })).webhook
+    const { sensor, dispatch } = console.plant.agents
+    const asAdmin = (at: string) => console.signIn(console.adminKey, at)
+    const press = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true }).click()
+    type Way = [opened: Promise<OpenPage>, makeIt: (page: Page, dialog: Locator) => Promise<void>]
+    const ways: (() => Way)[] = [
+      () => [
+        asAdmin(`/agents/${sensor.id}`),
+        async (page, dialog) => {
+          await press(page, 'Mint')
+          await press(dialog, 'Mint the key')
+        },
+      ],
+      () => [asAdmin(`/agents/${dispatch.id}`), (page) => press(page, 'New secret')],
+      () => [console.signInAsOperator(`/tenants/${console.slug}`), (page) => press(page, 'Make one')],
+      () => [
+        console.signInAsOperator('/tenants?new=tenant'),
+        async (_page, dialog) => {
+          await dialog.getByLabel('Slug').fill('held')
+          await press(dialog, 'Create')
+        },
+      ],
+      () => [
+        console.signInAsOperator(`/ingestion?open=${id}`),
+        async (_page, dialog) => {
+          await press(dialog, 'New secret')
+          await press(dialog, 'Make a new one')
+        },
+      ],
+      () => [
+        console.signInAsOperator(`/ingestion?tenant=${console.slug}&new=webhook`),
+        async (_page, dialog) => {
+          await dialog.getByLabel('Source').fill('held_too')
+          await press(dialog, 'Add the webhook')
+        },
+      ],
+    ]
+    for (const way of ways) {
+      const [opened, makeIt] = way()
+      const { page, complaints } = await opened
+      const dialog = page.getByRole('dialog')
+      const held = await holdPosts(page)
+      await makeIt(page, dialog)
+      await held.asked
+      for (const button of await dialog.getByRole('button').all()) assert.equal(await button.isDisabled(), true)
+      for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
+      await drag(page, null, null)
+      assert.equal(await dialog.count(), 1, page.url())
+      held.release()
+      await dialog.locator('.secret').getByRole('button').and(page.locator(':focus')).waitFor()
+      await press(dialog, 'I have copied it')
+      await page.locator('.secret').waitFor({ state: 'detached' })
+      assert.deepEqual(complaints, [])
+      await page.unrouteAll()
+    }
   })
 
   test('[UI-41] a new key is shown before the list of keys has been fetched again', async () => {

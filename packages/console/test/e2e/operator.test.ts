@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { createClient, type Client } from '@sensorium/client'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { OPERATOR_TOKEN, consoleForSuite, type OpenPage } from '../support/console.ts'
+import { OPERATOR_TOKEN, consoleForSuite } from '../support/console.ts'
 
 describe('the operator', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -13,17 +13,8 @@ describe('the operator', { skip: noBrowser }, () => {
     operator = createClient({ url: console.url, token: OPERATOR_TOKEN })
   })
 
-  async function signIn(at: string): Promise<OpenPage> {
-    const opened = await console.open(at)
-    await opened.page.getByRole('button', { name: 'Operator' }).click()
-    await opened.page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
-    await opened.page.keyboard.press('Enter')
-    await opened.page.locator('.shell').waitFor()
-    return opened
-  }
-
   test('[UI-32] a tenant is created with the keyboard alone, and its key is shown once', async () => {
-    const { page, complaints } = await signIn('/')
+    const { page, complaints } = await console.signInAsOperator('/')
     await page.getByRole('row', { name: console.slug }).waitFor()
     await page.keyboard.press('c')
     await page.getByRole('dialog', { name: 'Create a tenant' }).waitFor()
@@ -42,7 +33,7 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-32] settings and quotas are changed, refused with a reason, and reset to the default', async () => {
-    const { page } = await signIn(`/tenants/${console.slug}`)
+    const { page } = await console.signInAsOperator(`/tenants/${console.slug}`)
     const settings = async () => operator.call('getTenantSettings', { params: { slug: console.slug } })
     await page.getByLabel('Attempts').fill('0')
     await page.getByRole('button', { name: 'Save one change' }).click()
@@ -70,7 +61,7 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-32] usage is drawn, and an org-admin key is made and revoked', async () => {
-    const { page } = await signIn(`/tenants/${console.slug}`)
+    const { page } = await console.signInAsOperator(`/tenants/${console.slug}`)
     const { days } = await operator.call('getUsage', { query: { tenant: console.slug } })
     const events = days.reduce((sum, day) => sum + day.events, 0)
     await page.getByRole('figure', { name: `Events: ${events} in 30 days` }).waitFor()
@@ -84,7 +75,7 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-33] a webhook is added; a sample is mapped as it is typed, sent, and arrives as shown', async () => {
-    const { page, complaints } = await signIn('/ingestion')
+    const { page, complaints } = await console.signInAsOperator('/ingestion')
     await page.getByRole('button', { name: 'Add a webhook' }).click()
     const form = page.getByRole('dialog', { name: 'Add a webhook' })
     await form.getByLabel('Tenant').selectOption(console.slug)
@@ -113,7 +104,7 @@ describe('the operator', { skip: noBrowser }, () => {
   })
 
   test('[UI-33] a connector shows its state and error, is paused, and deleted after a confirmation', async () => {
-    const { page } = await signIn('/ingestion')
+    const { page } = await console.signInAsOperator('/ingestion')
     await page.getByRole('button', { name: 'Add a connector' }).click()
     const form = page.getByRole('dialog', { name: 'Add a connector' })
     await form.getByLabel('Tenant').selectOption(console.slug)
@@ -140,7 +131,7 @@ describe('the operator', { skip: noBrowser }, () => {
 
   test('[UI-48] what fails in a dialog is shown in it, and a message is in front of an open dialog', async () => {
     const { webhook } = await operator.call('createWebhook', { body: { tenant: console.slug, source: 'refused' } })
-    const { page } = await signIn(`/ingestion?open=${webhook.id}`)
+    const { page } = await console.signInAsOperator(`/ingestion?open=${webhook.id}`)
     await page.route(/\/operator\/webhooks\/whk_/, (route) =>
       route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not today' } } }),
     )
@@ -184,7 +175,7 @@ describe('the operator', { skip: noBrowser }, () => {
       { at: `/ingestion?open=${webhook.id}`, shows: 'com.axe.order.created' },
     ]
     for (const { at, shows } of views) {
-      const { page, complaints } = await signIn(at)
+      const { page, complaints } = await console.signInAsOperator(at)
       await page.getByText(shows).first().waitFor()
       await assertSound(page, at)
       assert.deepEqual(complaints, [])
@@ -218,7 +209,7 @@ describe('the operator', { skip: noBrowser }, () => {
     const { total } = await console.plant.admin.audit({ limit: 1 })
     await page.getByText(`${total} entries`).waitFor()
     // The operator sees the same log on the page of the tenant.
-    const own = await signIn(`/tenants/${console.slug}`)
+    const own = await console.signInAsOperator(`/tenants/${console.slug}`)
     await own.page.getByRole('link', { name: 'Audit log' }).click()
     await own.page.getByText(`${total} entries`).waitFor()
     await assertSound(own.page, `/tenants/${console.slug}/audit`)

@@ -27,6 +27,7 @@ interface Site {
   open(at?: string, options?: BrowserContextOptions): Promise<OpenPage>
   /** Opens a page, signed in. */
   signIn(key: string, at?: string, options?: BrowserContextOptions): Promise<OpenPage>
+  signInAsOperator(at?: string): Promise<OpenPage>
   /** Stops the service and starts it again on the same port and data. */
   restart(whileAway: () => Promise<void>): Promise<void>
   closePages(): Promise<void>
@@ -151,6 +152,14 @@ async function startSite(): Promise<Site> {
     async signIn(key, at, options) {
       const opened = await open(at, options)
       await opened.page.getByLabel('API key').fill(key)
+      await opened.page.keyboard.press('Enter')
+      await opened.page.locator('.shell').waitFor()
+      return opened
+    },
+    async signInAsOperator(at) {
+      const opened = await open(at)
+      await opened.page.getByRole('button', { name: 'Operator' }).click()
+      await opened.page.getByLabel('Operator token').fill(OPERATOR_TOKEN)
       await opened.page.keyboard.press('Enter')
       await opened.page.locator('.shell').waitFor()
       return opened

@@ -7,7 +7,7 @@ import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { ShownOnce } from '../../components/shown-once.tsx'
+import { MadeSecret } from '../../components/shown-once.tsx'
 import { span, Time } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
@@ -55,13 +55,9 @@ export function Endpoint({ agent }: { agent: Agent }) {
           <ChangeEndpoint agent={agent} onClose={() => setEditing(false)} />
         </Overlay>
       ) : null}
-      {rotate.data ? (
-        <Overlay title="The new push secret" onClose={rotate.reset}>
-          <ShownOnce secret={rotate.data.push_secret} name="the secret" onClose={rotate.reset}>
-            Pushes are signed with it from now on, and with the old one too for 24 hours.
-          </ShownOnce>
-        </Overlay>
-      ) : null}
+      <MadeSecret title="The new push secret" name="the secret" of={rotate} secretOf={({ push_secret }) => push_secret}>
+        Pushes are signed with it from now on, and with the old one too for 24 hours.
+      </MadeSecret>
     </Panel>
   )
 }

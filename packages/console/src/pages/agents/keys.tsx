@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { Badge } from '../../components/badge.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { KeyList } from '../../components/key-list.tsx'
-import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Time, useTick } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
@@ -57,11 +56,7 @@ export function Keys({ agent }: { agent: Agent }) {
         isOwn={({ prefix }) => isSelf(agent.id) && isOwnKey(prefix)}
         revoke={revoke}
       />
-      {isMinting ? (
-        <Overlay title={`A key for ${agent.name}`} onClose={() => setMinting(false)}>
-          <MintKey agent={agent} onClose={() => setMinting(false)} />
-        </Overlay>
-      ) : null}
+      {isMinting ? <MintKey agent={agent} onClose={() => setMinting(false)} /> : null}
     </Panel>
   )
 }

@@ -3,6 +3,7 @@ import type { Agent, KeyMint } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { Overlay } from '../../components/overlay.tsx'
 import { ShownOnce } from '../../components/shown-once.tsx'
 import { useAction } from '../../api/calls.ts'
 import type { Scope } from '../../session/session.ts'
@@ -34,43 +35,45 @@ export function MintKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
     mint.mutate({ scopes: [...scopes], ...at })
   }
 
-  if (mint.data)
-    return (
-      <ShownOnce secret={mint.data.key} name="the key" onClose={onClose}>
-        Copy it now and give it to the agent.
-      </ShownOnce>
-    )
   return (
-    <form className="stack wide" onSubmit={submit}>
-      <fieldset className="field">
-        <legend>What it may do</legend>
-        <div className="checks">
-          {SCOPES.map((scope) => (
-            <label key={scope}>
-              <input
-                type="checkbox"
-                checked={scopes.includes(scope)}
-                onChange={({ target }) =>
-                  setScopes(target.checked ? [...scopes, scope] : scopes.filter((other) => other !== scope))
-                }
-              />
-              <code>{scope}</code>
-            </label>
-          ))}
-        </div>
-        {problemOf(mint.error, 'scopes') === undefined ? null : (
-          <span className="problem" role="alert">
-            {problemOf(mint.error, 'scopes')}
-          </span>
-        )}
-      </fieldset>
-      <Field label="Expires" hint="Left empty, it does not" problem={problemOf(mint.error, 'expires_at')}>
-        <input type="datetime-local" value={expires} onChange={(event) => setExpires(event.target.value)} />
-      </Field>
-      <FormProblem error={mint.error} fields={['scopes', 'expires_at']} />
-      <FormEnd onCancel={onClose} disabled={mint.isPending || scopes.length === 0}>
-        Mint the key
-      </FormEnd>
-    </form>
+    <Overlay title={`A key for ${agent.name}`} awaitsSecret={mint.isPending} onClose={onClose}>
+      {mint.data ? (
+        <ShownOnce secret={mint.data.key} name="the key" onClose={onClose}>
+          Copy it now and give it to the agent.
+        </ShownOnce>
+      ) : (
+        <form className="stack wide" onSubmit={submit}>
+          <fieldset className="field">
+            <legend>What it may do</legend>
+            <div className="checks">
+              {SCOPES.map((scope) => (
+                <label key={scope}>
+                  <input
+                    type="checkbox"
+                    checked={scopes.includes(scope)}
+                    onChange={({ target }) =>
+                      setScopes(target.checked ? [...scopes, scope] : scopes.filter((other) => other !== scope))
+                    }
+                  />
+                  <code>{scope}</code>
+                </label>
+              ))}
+            </div>
+            {problemOf(mint.error, 'scopes') === undefined ? null : (
+              <span className="problem" role="alert">
+                {problemOf(mint.error, 'scopes')}
+              </span>
+            )}
+          </fieldset>
+          <Field label="Expires" hint="Left empty, it does not" problem={problemOf(mint.error, 'expires_at')}>
+            <input type="datetime-local" value={expires} onChange={(event) => setExpires(event.target.value)} />
+          </Field>
+          <FormProblem error={mint.error} fields={['scopes', 'expires_at']} />
+          <FormEnd onCancel={onClose} disabled={scopes.length === 0} awaitsSecret={mint.isPending}>
+            Mint the key
+          </FormEnd>
+        </form>
+      )}
+    </Overlay>
   )
 }

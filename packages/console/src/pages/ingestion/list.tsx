@@ -56,17 +56,15 @@ export function IngestionPage() {
       <Webhooks webhooks={webhooks} onAdd={() => set({ new: 'webhook' })} onOpen={(id) => set({ open: id })} />
       <Connectors connectors={connectors} onAdd={() => set({ new: 'connector' })} onOpen={(id) => set({ open: id })} />
       {isNew === 'webhook' ? (
-        <Overlay title="Add a webhook" onClose={() => set({ new: '' })}>
-          <NewWebhook
-            tenants={slugs}
-            tenant={tenant}
-            onMade={(id, secret) => {
-              setMade({ id, secret, isSeen: false })
-              set({ new: '', open: id })
-            }}
-            onClose={() => set({ new: '' })}
-          />
-        </Overlay>
+        <NewWebhook
+          tenants={slugs}
+          tenant={tenant}
+          onMade={(id, secret) => {
+            setMade({ id, secret, isSeen: false })
+            set({ new: '', open: id })
+          }}
+          onClose={() => set({ new: '' })}
+        />
       ) : null}
       {isNew === 'connector' ? (
         <Overlay title="Add a connector" onClose={() => set({ new: '' })}>

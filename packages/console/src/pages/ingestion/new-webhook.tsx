@@ -3,6 +3,7 @@ import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { Overlay } from '../../components/overlay.tsx'
 import './ingestion.css'
 import { MAPPING_FIELDS, MappingFields } from './mapping-fields.tsx'
 import { TenantField } from './tenant-field.tsx'
@@ -50,62 +51,64 @@ export function NewWebhook({ tenants, tenant, onMade, onClose }: NewWebhookProps
     create.mutate(body, { onSuccess: ({ webhook, signing_secret }) => onMade(webhook.id, signing_secret) })
   }
   return (
-    <form className="stack wide" onSubmit={submit}>
-      <TenantField tenants={tenants} value={slug} problem={problemOf(create.error, 'tenant')} onChange={setSlug} />
-      <Field
-        label="Preset"
-        hint={PRESETS.find(({ value }) => value === preset)?.says}
-        problem={problemOf(create.error, 'preset')}
-      >
-        <select value={preset} onChange={(event) => setPreset(event.target.value as Preset)}>
-          {PRESETS.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <Field
-        label="Source"
-        hint={
-          <>
-            Its events are <code>com.{source || preset || 'shop'}.…</code>
-          </>
-        }
-        problem={problemOf(create.error, 'source')}
-      >
-        <input
-          className="mono"
-          required={preset === ''}
-          spellCheck={false}
-          placeholder={preset || 'shop'}
-          value={source}
-          onChange={(event) => setSource(event.target.value)}
+    <Overlay title="Add a webhook" awaitsSecret={create.isPending} onClose={onClose}>
+      <form className="stack wide" onSubmit={submit}>
+        <TenantField tenants={tenants} value={slug} problem={problemOf(create.error, 'tenant')} onChange={setSlug} />
+        <Field
+          label="Preset"
+          hint={PRESETS.find(({ value }) => value === preset)?.says}
+          problem={problemOf(create.error, 'preset')}
+        >
+          <select value={preset} onChange={(event) => setPreset(event.target.value as Preset)}>
+            {PRESETS.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field
+          label="Source"
+          hint={
+            <>
+              Its events are <code>com.{source || preset || 'shop'}.…</code>
+            </>
+          }
+          problem={problemOf(create.error, 'source')}
+        >
+          <input
+            className="mono"
+            required={preset === ''}
+            spellCheck={false}
+            placeholder={preset || 'shop'}
+            value={source}
+            onChange={(event) => setSource(event.target.value)}
+          />
+        </Field>
+        <Field
+          label="Signing secret"
+          hint="Of a provider that makes its own; empty makes one"
+          problem={problemOf(create.error, 'signing_secret')}
+        >
+          <input
+            className="mono"
+            type="password"
+            autoComplete="off"
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+          />
+        </Field>
+        <MappingFields
+          mapping={mapping}
+          error={create.error}
+          defaults={preset === '' ? undefined : 'that of the preset'}
+          onChange={setMapping}
         />
-      </Field>
-      <Field
-        label="Signing secret"
-        hint="Of a provider that makes its own; empty makes one"
-        problem={problemOf(create.error, 'signing_secret')}
-      >
-        <input
-          className="mono"
-          type="password"
-          autoComplete="off"
-          value={secret}
-          onChange={(event) => setSecret(event.target.value)}
-        />
-      </Field>
-      <MappingFields
-        mapping={mapping}
-        error={create.error}
-        defaults={preset === '' ? undefined : 'that of the preset'}
-        onChange={setMapping}
-      />
-      <FormProblem error={create.error} fields={FIELDS} />
-      <FormEnd onCancel={onClose} disabled={create.isPending}>
-        Add the webhook
-      </FormEnd>
-    </form>
+        <FormProblem error={create.error} fields={FIELDS} />
+        <FormEnd onCancel={onClose} awaitsSecret={create.isPending}>
+          Add the webhook
+        </FormEnd>
+      </form>
+    </Overlay>
   )
 }

@@ -41,7 +41,7 @@ export function WebhookDrawer({ webhook, secret, onSecret, onClose }: WebhookDra
       <Confirm
         title={`A new secret for ${source}?`}
         verb="Make a new one"
-        busy={rotate.isPending}
+        awaitsSecret={rotate.isPending}
         onConfirm={() => rotate.mutate(undefined, { onSuccess: ({ signing_secret }) => onSecret(signing_secret) })}
         onClose={leave}
       >

@@ -1,10 +1,9 @@
 import { useAction, useCall } from '../../api/calls.ts'
 import { PlusIcon } from '../../components/icons.tsx'
 import { KeyList } from '../../components/key-list.tsx'
-import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
-import { ShownOnce } from '../../components/shown-once.tsx'
+import { MadeSecret } from '../../components/shown-once.tsx'
 
 export function AdminKeys({ slug }: { slug: string }) {
   const keys = useCall('listAdminKeys', { params: { slug } })
@@ -37,13 +36,9 @@ export function AdminKeys({ slug }: { slug: string }) {
         )}
         revoke={revoke}
       />
-      {create.data ? (
-        <Overlay title="A new org-admin key" onClose={create.reset}>
-          <ShownOnce secret={create.data.admin_key} name="the key" onClose={create.reset}>
-            With this org-admin key everything in the tenant can be done.
-          </ShownOnce>
-        </Overlay>
-      ) : null}
+      <MadeSecret title="A new org-admin key" name="the key" of={create} secretOf={({ admin_key }) => admin_key}>
+        With this org-admin key everything in the tenant can be done.
+      </MadeSecret>
     </Panel>
   )
 }

@@ -34,7 +34,7 @@ export function CreateTenant({ onClose }: { onClose(): void }) {
     )
   }
   return (
-    <Overlay title="Create a tenant" onClose={onClose}>
+    <Overlay title="Create a tenant" awaitsSecret={create.isPending} onClose={onClose}>
       <form className="stack wide" onSubmit={submit}>
         <Field
           label="Slug"
@@ -55,7 +55,7 @@ export function CreateTenant({ onClose }: { onClose(): void }) {
           <input placeholder="Acme" value={name} onChange={(event) => setName(event.target.value)} />
         </Field>
         <FormProblem error={create.error} fields={FIELDS} />
-        <FormEnd onCancel={onClose} disabled={create.isPending}>
+        <FormEnd onCancel={onClose} awaitsSecret={create.isPending}>
           Create
         </FormEnd>
       </form>
