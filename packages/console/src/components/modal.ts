@@ -1,5 +1,6 @@
-// What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, Escape or a click
-// beside it closes it, and then what had the focus before gets it back.
+// What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, Escape, Back or a
+// click beside it closes it, and then what had the focus before gets it back.
+import { useBlocker } from '@tanstack/react-router'
 import { useLayoutEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
 
 /**
@@ -21,8 +22,16 @@ export function useModal(onClose: () => void) {
     if (!dialog.open) dialog.showModal()
     return () => dialog.close()
   }, [])
+  /** Asked of a dialog that was just removed too, by a step in the history that began before. */
   const isKept = (): boolean =>
-    ref.current!.querySelector(isChanged.current ? `.${KEEPS_OPEN}, form` : `.${KEEPS_OPEN}`) !== null
+    Boolean(ref.current?.querySelector(isChanged.current ? `.${KEEPS_OPEN}, form` : `.${KEEPS_OPEN}`))
+  // Back and Forward of the browser, which are a gesture on a phone. What the buttons of the dialog lead to is a new
+  // entry or takes the place of this one; where they go back instead, they ask nobody (pages/search-params.ts). The
+  // browser asks before the console itself is left.
+  useBlocker({
+    shouldBlockFn: ({ action }) => action !== 'PUSH' && action !== 'REPLACE' && isKept(),
+    enableBeforeUnload: isKept,
+  })
   return {
     ref,
     onCancel(event: SyntheticEvent): void {

@@ -31,7 +31,8 @@ export function useSearchChange<S extends { [name in keyof S]?: string }>(): (ch
     const { kind, isOpening } = historyStep(search, { ...change }, state.isOpening === true)
     if (kind === 'back') {
       left.current = state
-      router.history.back()
+      // A button of the dialog closes it, also one that the Back of the browser does not close (components/modal.ts).
+      router.history.back({ ignoreBlocker: true })
     } else
       void navigate({
         to: '.',

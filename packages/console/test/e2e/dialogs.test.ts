@@ -33,6 +33,22 @@ async function holdPosts(page: Page): Promise<{ asked: Promise<unknown>; release
   return { asked: asked.promise, release: released.resolve }
 }
 
+/** Goes back in the history, and waits until the console has returned to the entry that it was on. */
+async function goBackInVain(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((returned, failed) => {
+    const { key } = history.state
+    let wasLeft = false
+    addEventListener('popstate', function step() {
+      wasLeft ||= history.state.key !== key
+      if (!wasLeft || history.state.key !== key) return
+      removeEventListener('popstate', step)
+      returned()
+    })
+    setTimeout(() => failed(new Error('Back was not undone')), 60_000)
+    history.back()
+  })`)
+}
+
 describe('dialogs', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
@@ -192,6 +208,41 @@ describe('dialogs', { skip: noBrowser }, () => {
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       assert.equal(await opener.evaluate((element) => element.matches(':focus')), true, String(name))
     }
+  })
+
+  test('[UI-40] Back closes no dialog that only its buttons close, and goes on once it is closed', async () => {
+    const { page, complaints } = await console.signIn(console.adminKey, '/agents')
+    await page.getByRole('row', { name: /Sensor gateway/ }).click()
+    await page.getByRole('button', { name: 'Mint' }).click()
+    const held = await holdPosts(page)
+    await page.getByRole('button', { name: 'Mint the key' }).click()
+    await held.asked
+    await goBackInVain(page)
+    held.release()
+    const secret = page.locator('dialog[open] .secret code')
+    const key = await secret.innerText()
+    for (let times = 0; times < 2; times++) await goBackInVain(page)
+    assert.equal(await secret.innerText(), key)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.goBack()
+    // A form whose address is an entry of its own: its own button goes back to the one before.
+    await page.getByRole('button', { name: 'Register' }).click()
+    const form = page.getByRole('dialog', { name: 'Register an agent' })
+    await form.getByLabel('Name').fill('Night shift')
+    await goBackInVain(page)
+    assert.equal(await form.getByLabel('Name').inputValue(), 'Night shift')
+    // A reload would lose it too, so the browser asks.
+    const asked = page.waitForEvent('dialog')
+    await page.evaluate('setTimeout(() => location.reload())')
+    const question = await asked
+    assert.equal(question.type(), 'beforeunload')
+    await question.dismiss()
+    assert.equal(await form.getByLabel('Name').inputValue(), 'Night shift')
+    await form.getByRole('button', { name: 'Cancel' }).click()
+    await form.waitFor({ state: 'detached' })
+    assert.match(page.url(), /\/agents$/)
+    assert.deepEqual(complaints, [])
   })
 
   test('[UI-60] Back closes a drawer, and one that was closed by Escape is not gone back to', async () => {
