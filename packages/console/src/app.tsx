@@ -20,7 +20,11 @@ export function App() {
   const [notice, setNotice] = useState<string | null>(null)
   const signedIn = useMemo(() => {
     if (session === null) return null
-    const leave = (why: string | null) => {
+    // A request may end after its session, and says nothing about the next one.
+    let isOver = false
+    const leave = (why: string | null): void => {
+      if (isOver) return
+      isOver = true
       setNotice(why)
       setSession(null)
     }
@@ -32,7 +36,7 @@ export function App() {
     return {
       queries: makeQueryClient(failed),
       live: makeLiveStore(session.client, failed),
-      state: { session, signOut, failed },
+      state: { session, isOver: () => isOver, signOut, failed },
     }
   }, [session])
 

@@ -1,7 +1,7 @@
 // Operations of the API as hooks. Everything a page shows or does goes through one of these two, or through `useRows`.
 import type { Client, Input, OperationId, Operations } from '@sensorium/client'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useSession } from '../session/session.ts'
+import { useIsOver, useSession } from '../session/session.ts'
 import { showToast, showFailure } from '../shell/toast-store.ts'
 
 export interface CallOptions {
@@ -42,14 +42,15 @@ export function useAction<V = void, R = unknown>(
   { refresh = [], done, quiet = false }: ActionOptions<R> = {},
 ) {
   const { client } = useSession()
+  const isOver = useIsOver()
   const queries = useQueryClient()
   return useMutation<R, Error, V>({
     mutationFn: (given) => run(client, given),
     onError: (error) => {
-      if (!quiet) showFailure(error)
+      if (!quiet && !isOver()) showFailure(error)
     },
     onSuccess: (result) => {
-      if (done !== undefined) showToast(typeof done === 'function' ? done(result) : done)
+      if (done !== undefined && !isOver()) showToast(typeof done === 'function' ? done(result) : done)
       for (const operation of refresh) void queries.invalidateQueries({ queryKey: [operation] })
     },
   })

@@ -53,6 +53,8 @@ export const isSignedOut = (error: unknown): boolean => error instanceof Sensori
 
 interface SessionState {
   session: Session
+  /** Whether the user has left. Requests that end afterwards show the next user nothing. */
+  isOver(): boolean
   signOut(): void
   /** To be called with the failure of a request that is made without the query cache. */
   failed(error: unknown): void
@@ -62,6 +64,10 @@ export const SessionContext = createContext<SessionState | null>(null)
 
 export function useSession(): Session {
   return use(SessionContext)!.session
+}
+
+export function useIsOver(): () => boolean {
+  return use(SessionContext)!.isOver
 }
 
 export function useSignOut(): () => void {

@@ -87,6 +87,30 @@ describe('signing in', { skip: noBrowser }, () => {
     await page.getByRole('alert').filter({ hasText: 'You were signed out' }).waitFor()
   })
 
+  test('[UI-43] a request that is refused after its session is over changes nothing for the next user', async () => {
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.triage.id}`)
+    const released = Promise.withResolvers<void>()
+    const refusal = { error: { code: 'unauthorized', message: 'The token has expired' } }
+    await page.route('**/pause', async (route) => {
+      await released.promise
+      await route.fulfill({ status: 401, json: refusal })
+    })
+    const asked = page.waitForRequest('**/pause')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await asked
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').fill(console.adminKey)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    released.resolve()
+    // The client asks for a token of its own and tries once more.
+    const again = await page.waitForRequest('**/pause')
+    await (await again.response())!.finished()
+    await page.getByRole('link', { name: 'Channels' }).click()
+    await page.getByRole('row', { name: /Incidents/ }).waitFor()
+    assert.equal(await page.locator('.toast').count(), 0)
+  })
+
   test('[UI-10] what the scopes of a key do not allow is not shown', async () => {
     const { admin, agents } = console.plant
     const { key } = await admin.keys.mint(agents.triage.id, { scopes: ['memory:read'] })

@@ -2,7 +2,7 @@
 // It belongs to its page: leaving the page undoes or stops it, and a toast says so.
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { useSession } from '../../session/session.ts'
+import { useIsOver, useSession } from '../../session/session.ts'
 import { showToast, showFailure } from '../../shell/toast-store.ts'
 import { totalOf, workThrough, type Choice, type Verb } from './work-through.ts'
 
@@ -29,6 +29,7 @@ const REFRESH = ['listDeadLetters', 'getDeadLetterSummary', 'getQueue']
 
 export function useJob(): Jobs {
   const { client } = useSession()
+  const isOver = useIsOver()
   const queries = useQueryClient()
   const [job, setJob] = useState<Job | null>(null)
   const planned = useRef<{ verb: Verb; choice: Choice } | null>(null)
@@ -52,10 +53,10 @@ export function useJob(): Jobs {
         if (stopping.current) break
       }
       const stopped = stopping.current && done < total ? `, stopped before the other ${total - done}` : ''
-      showToast(`${outcome()}${stopped}`)
+      if (!isOver()) showToast(`${outcome()}${stopped}`)
     } catch (error) {
       // The steps before it are done, and for discarded letters that is final.
-      showFailure(error, `${outcome()}, then: `)
+      if (!isOver()) showFailure(error, `${outcome()}, then: `)
     }
     stopping.current = null
     setJob(null)
