@@ -102,6 +102,29 @@ describe('memory', { skip: noBrowser }, () => {
     await line.waitFor({ state: 'detached' })
   })
 
+  test('[UI-65] the memory that was chosen to be related stays in sight while another one is asked for', async () => {
+    const { page } = await console.signIn(console.adminKey, `/memory/${console.plant.memories.changed}`)
+    await page.getByRole('button', { name: 'Relate' }).click()
+    const form = page.getByRole('dialog')
+    const query = form.getByLabel('The other memory')
+    await query.fill('why pump 5 was not replaced')
+    const chosen = form.getByRole('radio', { name: 'Why pump 5 was not replaced' })
+    await chosen.check()
+    await query.fill('how to cool pump 8 down')
+    await form.getByRole('radio', { name: 'How to cool pump 8 down' }).waitFor()
+    await page.route('**/memories/search', (route) =>
+      route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not today' } } }),
+    )
+    await query.fill('the north hall')
+    await form.getByRole('alert').filter({ hasText: 'Not today' }).waitFor()
+    assert.equal(await form.getByRole('radio').count(), 1)
+    assert.equal(await chosen.isChecked(), true)
+    await form.getByRole('button', { name: 'Relate' }).click()
+    const line = page.getByRole('listitem').filter({ hasText: 'Why pump 5 was not replaced' })
+    await line.getByRole('button', { name: /Delete the relationship/ }).click()
+    await line.waitFor({ state: 'detached' })
+  })
+
   test('[UI-52] the graph grows from a memory by the keyboard, and is drawn', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, `/memory/${console.plant.memories.hall}`)
     await page.getByRole('link', { name: 'Graph' }).press('Enter')

@@ -5,7 +5,7 @@ import { useAction, useCall } from '../../api/calls.ts'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
-import { QueryResult } from '../../components/states.tsx'
+import { presentData, QueryResult } from '../../components/states.tsx'
 import { RELATIONSHIP_TYPES, TYPE_NAMES, type RelationshipType } from './relationship-types.ts'
 import { useSettled } from '../../components/use-settled.ts'
 
@@ -13,7 +13,7 @@ const CANDIDATES = 8
 
 export function Relate({ memory, onClose }: { memory: Memory; onClose(): void }) {
   const [query, setQuery] = useState('')
-  const [target, setTarget] = useState<string | null>(null)
+  const [target, setTarget] = useState<Memory | null>(null)
   const [type, setType] = useState<RelationshipType>('related_to')
   const [strength, setStrength] = useState(1)
   const relate = useAction(
@@ -25,7 +25,7 @@ export function Relate({ memory, onClose }: { memory: Memory; onClose(): void })
   function submit(event: FormEvent): void {
     event.preventDefault()
     if (target === null) return
-    relate.mutate({ target_memory_id: target, relationship_type: type, strength }, { onSuccess: onClose })
+    relate.mutate({ target_memory_id: target.id, relationship_type: type, strength }, { onSuccess: onClose })
   }
 
   return (
@@ -76,30 +76,36 @@ export function Relate({ memory, onClose }: { memory: Memory; onClose(): void })
 interface CandidatesProps {
   query: string
   except: string
-  chosen: string | null
-  onChoose(id: string): void
+  chosen: Memory | null
+  onChoose(memory: Memory): void
 }
 
+/** The memories that were found. The chosen one stays among them, whatever is asked for or fails after that. */
 function Candidates({ query, except, chosen, onChoose }: CandidatesProps) {
   const settled = useSettled(query)
   const found = useCall('searchMemories', { body: { query: settled, limit: CANDIDATES + 1 } }, { keep: true })
+  const others = (presentData(found)?.results ?? [])
+    .map(({ memory }) => memory)
+    .filter(({ id }) => id !== except)
+    .slice(0, CANDIDATES)
+  const listed = chosen === null || others.some(({ id }) => id === chosen.id) ? others : [chosen, ...others]
   return (
-    <QueryResult of={found} lines={3}>
-      {({ results }) => (
+    <>
+      {listed.length === 0 ? null : (
         <fieldset className="candidates" aria-label="Memories to choose from">
-          {results
-            .filter(({ memory }) => memory.id !== except)
-            .slice(0, CANDIDATES)
-            .map(({ memory }) => (
-              <label key={memory.id}>
-                <input type="radio" name="target" checked={memory.id === chosen} onChange={() => onChoose(memory.id)} />
-                <span className="cut" dir="auto">
-                  {memory.title}
-                </span>
-              </label>
-            ))}
+          {listed.map((memory) => (
+            <label key={memory.id}>
+              <input type="radio" name="target" checked={memory.id === chosen?.id} onChange={() => onChoose(memory)} />
+              <span className="cut" dir="auto">
+                {memory.title}
+              </span>
+            </label>
+          ))}
         </fieldset>
       )}
-    </QueryResult>
+      <QueryResult of={found} lines={3}>
+        {() => null}
+      </QueryResult>
+    </>
   )
 }
