@@ -125,6 +125,33 @@ describe('memory', { skip: noBrowser }, () => {
     await line.waitFor({ state: 'detached' })
   })
 
+  test('[UI-66] a team and a project are sent without white space around them, and never as that alone', async () => {
+    const { memory } = console.plant.admin
+    const { page } = await console.signIn(console.adminKey, '/memory?new=memory')
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Title').fill('The spare key')
+    await form.getByLabel('Content').fill('It hangs in the hall.')
+    await form.getByLabel('Scope').selectOption('team')
+    await form.getByLabel('Team').fill(' red ')
+    await form.getByLabel('Project').fill('   ')
+    await form.getByRole('button', { name: 'Remember' }).click()
+    await page.getByRole('heading', { name: 'The spare key' }).waitFor()
+    const made = await memory.get(page.url().split('/').at(-1)!)
+    assert.deepEqual([made.team_id, made.project_id], ['red', null])
+
+    const { id } = await memory.remember({ type: 'semantic', title: 'The other key', content: 'Lost.', scope: 'agent' })
+    const other = await console.signIn(console.adminKey, `/memory/${id}`)
+    await other.page.getByRole('button', { name: 'Promote' }).click()
+    const question = other.page.getByRole('dialog')
+    const promote = question.getByRole('button', { name: 'Promote' })
+    await question.getByLabel('Team').fill('   ')
+    assert.equal(await promote.isDisabled(), true)
+    await question.getByLabel('Team').fill(' blue ')
+    await promote.click()
+    await other.page.getByText('Shared with the team blue').waitFor()
+    assert.equal((await memory.get(id)).team_id, 'blue')
+  })
+
   test('[UI-52] the graph grows from a memory by the keyboard, and is drawn', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, `/memory/${console.plant.memories.hall}`)
     await page.getByRole('link', { name: 'Graph' }).press('Enter')

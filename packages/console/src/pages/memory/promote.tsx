@@ -20,11 +20,14 @@ export function PromoteMemory({ memory, onClose }: { memory: Memory; onClose(): 
   const wider = widerThan(memory.scope)
   const [scope, setScope] = useState<Wider>(wider[0] ?? 'institutional')
   const [team, setTeam] = useState('')
-  const promote = useAction((client) => client.memory.promote(memory.id, scope, scope === 'team' ? team : undefined), {
-    refresh: ['getMemory', 'getMemoryHistory', 'listMemories', 'searchMemories', 'listRelationships'],
-    done: ({ scope: now, team_id }) => (now === 'team' ? `Shared with the team ${team_id}` : 'Shared with everybody'),
-    quiet: true,
-  })
+  const promote = useAction(
+    (client) => client.memory.promote(memory.id, scope, scope === 'team' ? team.trim() : undefined),
+    {
+      refresh: ['getMemory', 'getMemoryHistory', 'listMemories', 'searchMemories', 'listRelationships'],
+      done: ({ scope: now, team_id }) => (now === 'team' ? `Shared with the team ${team_id}` : 'Shared with everybody'),
+      quiet: true,
+    },
+  )
 
   function submit(event: FormEvent): void {
     event.preventDefault()
@@ -47,7 +50,7 @@ export function PromoteMemory({ memory, onClose }: { memory: Memory; onClose(): 
           </Field>
         ) : null}
         <FormProblem error={promote.error} fields={['scope', 'team_id']} />
-        <FormEnd onCancel={onClose} disabled={promote.isPending}>
+        <FormEnd onCancel={onClose} disabled={promote.isPending || (scope === 'team' && team.trim() === '')}>
           Promote
         </FormEnd>
       </form>

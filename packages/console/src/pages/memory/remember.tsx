@@ -49,8 +49,8 @@ export function Remember({ onClose }: { onClose(): void }) {
         importance,
         metadata: metadata.value,
         expires_at: fromInput(expires),
-        ...(scope === 'team' && team !== '' ? { team_id: team } : {}),
-        ...(project === '' ? {} : { project_id: project }),
+        ...(scope === 'team' && team.trim() !== '' ? { team_id: team.trim() } : {}),
+        ...(project.trim() === '' ? {} : { project_id: project.trim() }),
       },
       { onSuccess: ({ id }) => void navigate({ to: '/memory/$id', params: { id }, replace: true }) },
     )
