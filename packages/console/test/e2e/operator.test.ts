@@ -32,12 +32,15 @@ describe('the operator', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-32] settings and quotas are changed, refused with a reason, and reset to the default', async () => {
+  test('[UI-32] [UI-67] settings and quotas are changed, refused with a reason, and reset to the default', async () => {
     const { page } = await console.signInAsOperator(`/tenants/${console.slug}`)
     const settings = async () => operator.call('getTenantSettings', { params: { slug: console.slug } })
     await page.getByLabel('Attempts').fill('0')
     await page.getByRole('button', { name: 'Save one change' }).click()
     await page.getByRole('alert').filter({ hasText: 'an integer from 1 to 1000' }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    await page.getByLabel('Attempts').fill('0')
     await page.getByRole('link', { name: 'Ingestion' }).click()
     const question = page.getByRole('dialog', { name: 'Leave without saving?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
@@ -74,7 +77,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await assert.rejects(createClient({ url: console.url, apiKey: key }).agent())
   })
 
-  test('[UI-33] a webhook is added; a sample is mapped as it is typed, sent, and arrives as shown', async () => {
+  test('[UI-33] [UI-67] a webhook is added; a sample is mapped as it is typed, sent, and arrives as shown', async () => {
     const { page, complaints } = await console.signInAsOperator('/ingestion')
     await page.getByRole('button', { name: 'Add a webhook' }).click()
     const form = page.getByRole('dialog', { name: 'Add a webhook' })
@@ -82,6 +85,8 @@ describe('the operator', { skip: noBrowser }, () => {
     await form.getByLabel('Source').fill('shop')
     await form.getByText('Mapping').click()
     await form.getByLabel('Entity').fill('body.kind ++ 1')
+    await form.getByText('Mapping').click()
+    await form.getByLabel('Entity').waitFor({ state: 'hidden' })
     await form.getByRole('button', { name: 'Add the webhook' }).click()
     await form.getByRole('alert').filter({ hasText: 'CEL expression' }).waitFor()
     await form.getByLabel('Entity').fill('body.kind')
@@ -92,6 +97,10 @@ describe('the operator', { skip: noBrowser }, () => {
     await sample.getByLabel('Body').fill('{"kind": "order", "action": "paid", "id": "o-77", "total": 12}')
     await sample.getByText('com.shop.order.paid').waitFor()
     await sample.getByText('order/o-77', { exact: true }).waitFor()
+    await sample.getByLabel('Headers').fill('x-name: Zoë 中文')
+    await sample.getByRole('alert').filter({ hasText: 'x-name cannot be sent' }).waitFor()
+    assert.equal(await sample.getByRole('button', { name: 'Send it' }).isDisabled(), true)
+    await sample.getByLabel('Headers').fill('x-name: Zoë')
     await sample.getByRole('button', { name: 'Send it' }).click()
     await sample.getByRole('status').filter({ hasText: 'accepted' }).waitFor()
     const { event } = await console.plant.admin.events.get('shop:o-77')

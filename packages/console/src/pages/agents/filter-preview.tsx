@@ -7,12 +7,18 @@ import { globMatches } from './glob.ts'
 import type { Mistake, TriedFilter } from '../../components/try-filter.ts'
 
 function MistakeAt({ source, mistake: { line, column, reason } }: { source: string; mistake: Mistake }) {
+  const text = source.split('\n')[line - 1]!
+  // As wide as what stands before the mistake: a tab stays a tab.
+  const before = [...text]
+    .slice(0, column - 1)
+    .join('')
+    .replace(/\S/gu, ' ')
   return (
     <pre className="filter-mistake" role="alert">
-      {source.split('\n')[line - 1]}
+      {text}
       {'\n'}
       <span className="here">
-        {' '.repeat(column - 1)}^ {reason} (line {line}, column {column})
+        {before}^ {reason} (line {line}, column {column})
       </span>
     </pre>
   )

@@ -1,4 +1,5 @@
 import type { IngestMapping } from '@sensorium/client'
+import { useState } from 'react'
 import { Field, problemOf } from '../../components/field.tsx'
 
 const PARTS: readonly { name: keyof IngestMapping; label: string; example: string }[] = [
@@ -21,12 +22,19 @@ interface MappingFieldsProps {
 
 /** The expressions of a mapping. An empty one is left out and takes the default. */
 export function MappingFields({ mapping, error, defaults, onChange }: MappingFieldsProps) {
+  const [isOpen, setOpen] = useState(false)
+  /** A problem of a folded field would not be seen. It is left open then, also while it is sent again. */
+  const hasProblem = MAPPING_FIELDS.some((field) => problemOf(error, field) !== undefined)
   function set(name: keyof IngestMapping, text: string): void {
     const { [name]: _, ...others } = mapping
     onChange(text === '' ? others : { ...others, [name]: text })
   }
   return (
-    <details className="mapping">
+    <details
+      className="mapping"
+      open={isOpen || hasProblem}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>
         Mapping <span className="quiet small">CEL over body and headers; empty takes the default</span>
       </summary>

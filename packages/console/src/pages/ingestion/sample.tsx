@@ -40,6 +40,18 @@ function headersOf(text: string): Record<string, string> {
   return Object.fromEntries(pairs.map(([, name, value]) => [name!.toLowerCase(), value!]))
 }
 
+/** Returns the name of a header that the browser refuses to send, which would look like a service that is away. */
+function unsendable(headers: Readonly<Record<string, string>>): string | undefined {
+  return Object.keys(headers).find((name) => {
+    try {
+      new Headers([[name, headers[name]!]])
+      return false
+    } catch {
+      return true
+    }
+  })
+}
+
 interface SignedSample {
   body: unknown
   headers: Readonly<Record<string, string>>
@@ -70,6 +82,7 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
   const [secret, setSecret] = useState(madeSecret)
   const { body, mistake } = useMemo(() => parsed(text), [text])
   const headers = useMemo(() => headersOf(headerText), [headerText])
+  const refused = unsendable(headers)
   const { data: read } = useQuery({
     queryKey: ['sample reader', webhook.source, webhook.mapping],
     meta: LOCAL,
@@ -100,7 +113,15 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
             onChange={(event) => setText(event.target.value)}
           />
         </Field>
-        <Field label="Headers" hint="Name: value, a line each">
+        <Field
+          label="Headers"
+          hint="Name: value, a line each"
+          problem={
+            refused === undefined
+              ? undefined
+              : `${refused} cannot be sent: a header has Latin letters, digits and signs.`
+          }
+        >
           <textarea
             className="mono"
             spellCheck={false}
@@ -130,7 +151,7 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
           <button
             type="submit"
             className="button primary"
-            disabled={!canSign || secret === '' || body === undefined || send.isPending}
+            disabled={!canSign || secret === '' || body === undefined || refused !== undefined || send.isPending}
           >
             Send it
           </button>

@@ -30,6 +30,11 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
     queries.setQueryData(['getTenantSettings', { params: { slug } }], now)
     setTyped({})
   }
+  function undo(): void {
+    setTyped({})
+    // What was refused is no longer in the form.
+    save.reset()
+  }
   function submit(event: FormEvent): void {
     event.preventDefault()
     save.mutate(changes, { onSuccess: show })
@@ -55,7 +60,7 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
       <FormProblem error={save.error} fields={SETTING_NAMES} />
       <div className="form-end">
         <span className="grow quiet small">Empty is the default of the installation.</span>
-        <button type="button" className="button" disabled={changed === 0} onClick={() => setTyped({})}>
+        <button type="button" className="button" disabled={changed === 0} onClick={undo}>
           Undo
         </button>
         <button type="submit" className="button primary" disabled={changed === 0 || save.isPending}>
