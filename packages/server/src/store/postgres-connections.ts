@@ -9,7 +9,14 @@ import { makeListening, type Listening } from './postgres-listen.ts'
 import { makeLookUps, type LookUps } from './postgres-lookups.ts'
 import { makeServers, type Servers } from './postgres-servers.ts'
 import { makeConnectionTurns, type ConnectionTurns } from './postgres-turns.ts'
-import { BatchingClient, isOutage, isQueueTimeout, isStatementTimeout, setUp } from './postgres-wire.ts'
+import {
+  BatchingClient,
+  isOutage,
+  isQueueTimeout,
+  isReadOnlyRefusal,
+  isStatementTimeout,
+  setUp,
+} from './postgres-wire.ts'
 
 export interface PostgresOptions {
   url: string
@@ -35,7 +42,7 @@ export interface Connections {
   tell(sql: string, values: readonly Value[]): void
   listen: Listening['listen']
   /** Reports that the server takes no writes any more: another one may. */
-  markInDoubt(): void
+  markDemoted(): void
   stats(): StoreStats
   close(): Promise<void>
 }
@@ -98,12 +105,21 @@ function makePool(Client: new (options?: pg.ClientConfig) => pg.Client, max: num
   return pool
 }
 
-/** Returns a class of clients that connect to the server that takes writes. */
+/** Returns a class of clients that connect to the server that takes writes, and stay at no other. */
 function clientOf(servers: Servers): typeof pg.Client {
   return class extends BatchingClient {
     constructor(options: pg.ClientConfig = {}) {
       super({ ...options, connectionString: servers.url(), connectionTimeoutMillis: CONNECT_WITHIN_MS })
       servers.watch(this)
+    }
+
+    // The pool passes a callback, everybody else takes the promise.
+    override connect(): Promise<pg.Client>
+    override connect(callback: (error: Error) => void): void
+    override connect(callback?: (error: Error, client?: pg.Client) => void): Promise<pg.Client> | void {
+      const connected = super.connect().then(() => servers.examineNew(this))
+      if (!callback) return connected.then(() => this)
+      connected.then(() => callback(null as never, this), callback)
     }
   }
 }
@@ -129,7 +145,8 @@ function onPool(pool: pg.Pool, turns: ConnectionTurns, servers: Servers, observe
     } catch (error) {
       const told = translated(error, client !== undefined)
       broken = told instanceof StoreUnavailable && told.trouble !== 'busy'
-      if (broken) servers.markInDoubt()
+      if (isReadOnlyRefusal(error)) servers.markDemoted()
+      else if (broken) servers.markInDoubt()
       throw told
     } finally {
       client?.release(broken)
@@ -176,10 +193,11 @@ function onLookUps(lookUps: LookUps, servers: Servers, observe: Observe): LookUp
   }
 }
 
-export function makeConnections(options: PostgresOptions): Connections {
+/** `mayBeStandby` is for the connections to a replica. */
+export function makeConnections(options: PostgresOptions, mayBeStandby = false): Connections {
   const { url, clock, poolSize = 10, observe = () => {}, warn = () => {} } = options
   const underWay = new Set<Promise<unknown>>()
-  const servers = makeServers(url, () => underWay.size > 0, warn)
+  const servers = makeServers(url, mayBeStandby, () => underWay.size > 0, warn)
   const Client = clientOf(servers)
   const pool = makePool(Client, poolSize, warn)
   const turns = makeConnectionTurns(poolSize, MAX_WAITING, QUEUE_WITHIN_MS)
@@ -238,7 +256,7 @@ export function makeConnections(options: PostgresOptions): Connections {
       whileOpen(() => lookUps.rows(sql, values)).catch((error) => warn('a wake-up was not sent', error))
     },
     listen: listening.listen,
-    markInDoubt: servers.markInDoubt,
+    markDemoted: servers.markDemoted,
     stats() {
       const { connections, idle } = lookUps.stats()
       return {

@@ -113,6 +113,9 @@ export const isCollision = (error: unknown): boolean =>
 export const isQueueTimeout = (error: unknown): boolean =>
   (error as Error).message === 'timeout exceeded when trying to connect'
 
+/** The server takes no writes: it was demoted, or is read-only by a setting. */
+export const isReadOnlyRefusal = (error: unknown): boolean => (error as { code?: string }).code === '25006'
+
 /** The server said that it did not do it, instead of saying nothing at all. */
 export const isRefusal = (error: unknown): boolean => /^(53|25006)/.test((error as { code?: string }).code ?? '')
 

@@ -60,7 +60,7 @@ export function openPostgres(options: PostgresOptions): Store {
   const { withClient } = connections
   const rowsFor = rowsOn(connections)
   const rows = rowsFor()
-  const replica = options.readUrl === undefined ? null : makeConnections({ ...options, url: options.readUrl })
+  const replica = options.readUrl === undefined ? null : makeConnections({ ...options, url: options.readUrl }, true)
   const staleRowsFor = replica ? followReplica(rowsFor, rowsOn(replica), options.warn) : rowsFor
 
   const lookUp = async <R>(sql: string, values: readonly Value[] = []): Promise<R | undefined> =>
@@ -102,7 +102,7 @@ export function openPostgres(options: PostgresOptions): Store {
       const result = await Promise.race([asked, sleep(PING_WITHIN_MS, null, { ref: false })])
       if (result === null) throw new StoreUnavailable('the database does not respond')
       if (result.rows[0]?.readonly === 'on') {
-        connections.markInDoubt()
+        connections.markDemoted()
         throw new StoreUnavailable('the database takes no writes')
       }
       await writes.check(tx)

@@ -89,8 +89,10 @@ async function open(where: Where): Promise<Opened> {
     const bySql = postgresFinder(store)
     const cache = makeColumnCache(postgresColumns(store))
     const byColumns = postgresColumnFinder(store, cache, bySql)
-    // A store may become sharded while it runs.
-    setInterval(() => void store.refreshCapabilities().catch(() => {}), REFRESHED_EVERY_MS).unref()
+    // A store may become sharded while it runs. This thread never writes, so no write tells it that its server takes
+    // none any more.
+    const learn = (): Promise<void> => store.ping().then(store.refreshCapabilities)
+    setInterval(() => void learn().catch(() => {}), REFRESHED_EVERY_MS).unref()
     const tools = (): SearchTools => (store.isSharded ? { finder: bySql, cache: null } : { finder: byColumns, cache })
     return { ask: (request) => respondWith(store, tools(), request), close: store.close }
   }
