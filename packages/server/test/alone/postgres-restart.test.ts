@@ -1,8 +1,11 @@
 // After a crash of the database server the store, its listeners and the service reconnect by themselves.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { postgresColumns } from '../../src/memory/index/columns-postgres.ts'
 import { StoreUnavailable } from '../../src/store/db.ts'
+import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { layWire } from '../support/cut-wire.ts'
 import { SECRET, type Engine } from '../support/engines.ts'
@@ -102,4 +105,37 @@ test('[HTTP-28] the service answers 503 with Retry-After while the server is awa
   assert.equal(list.status, 200)
   assert.equal(list.body.total, 2, 'nothing of the refused request was applied')
   assert.equal((await search()).body.total, 1)
+})
+
+test('[RCL-51] columns are read again after a crash of one backend, which restarts the server from within', {
+  skip,
+}, async (t) => {
+  const config = readConfig({ DATABASE_URL: server.url, SENSORIUM_SECRET: SECRET })
+  const { store } = await openStore(config, systemClock, { poolSize: 2 })
+  t.after(() => store.close())
+  const { read, update } = postgresColumns(store)
+  const columns = (await read('ten_1', 'm'))!
+  assert.equal(await update(columns, 'ten_1', 'm'), true)
+  const begun = Promise.withResolvers<void>()
+  const bystander = store.tx(async (tx) => {
+    await tx.rows('select 1')
+    begun.resolve()
+    await tx.rows('select pg_sleep(60)')
+  })
+  await begun.promise
+  const [backend] = await store.rows<{ pid: number }>('select pg_backend_pid() as pid')
+  process.kill(backend!.pid, 'SIGKILL')
+  await assert.rejects(bystander, StoreUnavailable) // by now the server is restarting
+  const updatedOnceBack = async (): Promise<boolean> => {
+    for (;;) {
+      try {
+        return await update(columns, 'ten_1', 'm')
+      } catch (error) {
+        assert.ok(error instanceof StoreUnavailable, String(error))
+        await new Promise(setImmediate)
+      }
+    }
+  }
+  assert.equal(await updatedOnceBack(), false, 'the server may give out transaction numbers again')
+  assert.equal(await update((await read('ten_1', 'm'))!, 'ten_1', 'm'), true)
 })

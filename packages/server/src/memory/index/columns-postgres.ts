@@ -43,12 +43,19 @@ const windowOf = ({ memory_id, part, bits }: WindowRow): SignedWindow => ({
   signature: signatureOf(bits),
 })
 
-/** A restarted server may have lost commits that were not yet durable, so columns from before are read again. */
+/**
+ * A restarted server may have lost commits that were not yet durable, and gives out their numbers again, so columns from
+ * before are read again.
+ *
+ * When one backend dies, the server restarts from within and keeps its start time. It then recovers from its log, and
+ * after that its statistics begin anew.
+ */
 interface Seen {
   started: string
   snapshot: string
 }
-const SEEN = 'pg_postmaster_start_time()::text as started, pg_current_snapshot()::text as snapshot'
+const SEEN = `concat(pg_postmaster_start_time(), ' ', (select stats_reset from pg_stat_wal)) as started,
+  pg_current_snapshot()::text as snapshot`
 const noted = ({ started, snapshot }: Seen): string => JSON.stringify({ started, snapshot })
 
 export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSource {
