@@ -32,6 +32,8 @@ export interface PostgresOptions {
 export interface Connections {
   /** Runs work on a connection of its own, which is returned to the pool or, if it was lost, dropped. */
   withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>, caller?: Caller): Promise<T>
+  /** Runs work on a new connection, in whose session nothing is set. */
+  withNewClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs a transaction on a new connection that has no limits of time: a change of the schema may take minutes. */
   withPatientClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs a query on behalf of a caller, in that caller's turn. */
@@ -156,7 +158,7 @@ function onPool(pool: pg.Pool, turns: ConnectionTurns, servers: Servers, observe
   }
 }
 
-/** Returns a function that runs work on a connection of its own, without limits of time. */
+/** Returns a function that runs work on a new connection of its own. */
 function onOwnConnection(Client: typeof pg.Client, servers: Servers, warn: Warn) {
   return async <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
     await servers.ready()
@@ -166,7 +168,6 @@ function onOwnConnection(Client: typeof pg.Client, servers: Servers, warn: Warn)
     try {
       await client.connect()
       connected = true
-      await client.query(NO_LIMITS)
       return await work(client)
     } catch (error) {
       throw translated(error, connected)
@@ -248,7 +249,8 @@ export function makeConnections(options: PostgresOptions, mayBeStandby = false):
 
   return {
     withClient,
-    withPatientClient: (work) => whileOpen(() => onOwn(work)),
+    withNewClient: (work) => whileOpen(() => onOwn(work)),
+    withPatientClient: (work) => whileOpen(() => onOwn((client) => client.query(NO_LIMITS).then(() => work(client)))),
     readFor: (caller, work) => whileOpen(() => readFor(caller, work)),
     lookUp: (sql, values) => whileOpen(() => lookUp(sql, values)),
     tell(sql, values) {

@@ -25,6 +25,21 @@ function rowsOn({ withClient, readFor }: Connections): RowsFor {
     }
 }
 
+/** Like `rowsOn`, for a replica. All queries are refused if its connections turn out not to be sessions. */
+function rowsOnSessions(replica: Connections): RowsFor {
+  const rowsFor = rowsOn(replica)
+  let checked: Promise<void> | null = null
+  const check = (): Promise<void> =>
+    (checked ??= requireSessions('DATABASE_READ_URL', replica.withNewClient).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) checked = null // it may come back
+      throw error
+    }))
+  return (caller) => async (sql, values) => {
+    await check()
+    return rowsFor(caller)(sql, values)
+  }
+}
+
 /** Returns a function that runs a transaction, and retries one that collided with others. */
 function makeTx(
   { withClient, withPatientClient }: Connections,
@@ -61,7 +76,7 @@ export function openPostgres(options: PostgresOptions): Store {
   const rowsFor = rowsOn(connections)
   const rows = rowsFor()
   const replica = options.readUrl === undefined ? null : makeConnections({ ...options, url: options.readUrl }, true)
-  const staleRowsFor = replica ? followReplica(rowsFor, rowsOn(replica), options.warn) : rowsFor
+  const staleRowsFor = replica ? followReplica(rowsFor, rowsOnSessions(replica), options.warn) : rowsFor
 
   const lookUp = async <R>(sql: string, values: readonly Value[] = []): Promise<R | undefined> =>
     (await connections.lookUp<R>(sql, values))[0]
@@ -90,7 +105,7 @@ export function openPostgres(options: PostgresOptions): Store {
       Object.create(store, { rows: { value: mayBeStale ? staleRowsFor(caller) : rowsFor(caller) } }) as Db,
     beforeNextGroup: (begin) => void setImmediate(begin),
     withNextGroup: (begin) => void setImmediate(begin),
-    requireSessions: () => requireSessions(withClient),
+    requireSessions: () => requireSessions('DATABASE_URL', connections.withNewClient),
     async refreshCapabilities() {
       isSharded = await isDistributed({ dialect, rows })
     },

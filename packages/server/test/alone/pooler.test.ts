@@ -2,9 +2,11 @@
 // reason.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openStore, type Opened } from '../../src/store/open.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
 import { POSTGRES_URL, postgres, type FreshStore } from '../support/engines.ts'
 import { noPooler, startPooler } from '../support/pgbouncer.ts'
 
@@ -23,6 +25,27 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
     const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction', OURS)
     t.after(pooler.stop)
     await assert.rejects(open(pooler.url), /pooler in transaction mode.*pool_mode = session/)
+  })
+
+  test('[SCL-8] [SCL-7] a replica behind one is not read, and the sessions of others stay as they were', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction', OURS)
+    t.after(pooler.stop)
+    const warned = Promise.withResolvers<string>()
+    const store = openPostgres({
+      url: fresh.env['DATABASE_URL']!,
+      readUrl: pooler.url,
+      clock: systemClock,
+      warn: (what, error) => warned.resolve(`${what}: ${(error as Error).message}`),
+    })
+    t.after(() => store.close())
+    const caller = { tenantId: 'ten_1', id: 'a' }
+    await store.readFor(caller, { mayBeStale: true }).rows('select 1') // begins a look at the replica
+    assert.match(await warned.promise, /^the replica is not read: DATABASE_READ_URL.*pool_mode = session/)
+    const other = new pg.Client(pooler.url)
+    await other.connect()
+    const { rows } = await other.query("select current_setting('enable_seqscan') as seqscan")
+    await other.end()
+    assert.deepEqual(rows, [{ seqscan: 'on' }])
   })
 
   test('[SCL-8] in session mode the store works through it, and hears wake-ups', async (t) => {
