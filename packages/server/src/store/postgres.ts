@@ -10,7 +10,7 @@ import { makeConnections, type Connections, type PostgresOptions } from './postg
 import { requireSessions } from './postgres-sessions.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, isUniqueViolation, send } from './postgres-wire.ts'
-import { followReplica, type RowsFor } from './replica.ts'
+import { followReplica, writeMark, type RowsFor } from './replica.ts'
 import { makeWriteWatch, type WriteWatch } from './write-watch.ts'
 
 const PING_WITHIN_MS = 2_000
@@ -76,7 +76,6 @@ export function openPostgres(options: PostgresOptions): Store {
   const rowsFor = rowsOn(connections)
   const rows = rowsFor()
   const replica = options.readUrl === undefined ? null : makeConnections({ ...options, url: options.readUrl }, true)
-  const staleRowsFor = replica ? followReplica(rowsFor, rowsOnSessions(replica), options.warn) : rowsFor
 
   const lookUp = async <R>(sql: string, values: readonly Value[] = []): Promise<R | undefined> =>
     (await connections.lookUp<R>(sql, values))[0]
@@ -84,6 +83,8 @@ export function openPostgres(options: PostgresOptions): Store {
   const writes = makeWriteWatch()
   let isSharded = false
   const tx = makeTx(connections, writes, () => isSharded)
+  const mark = (text: string): Promise<number> => tx((db) => writeMark(db, text))
+  const staleRowsFor = replica ? followReplica(rowsFor, mark, rowsOnSessions(replica), options.warn) : rowsFor
 
   const store: Store = {
     name: 'postgres',

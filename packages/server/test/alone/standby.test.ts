@@ -1,7 +1,8 @@
 // A real standby behind an address of the database, as after a planned switch of the servers. It answers every read,
-// from data that may be old, so no connection of the store may stay there.
+// from data that may be old, so no connection of the store may stay there. And a replica that follows another server.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
@@ -75,4 +76,33 @@ test('[STO-20] [STO-9] a store that only reads leaves a server that came back as
   // Its idle connections are gone before it is asked again, so no query fails that would make it look for the primary.
   while (store.stats().connections > 0) await new Promise(setImmediate)
   for (const ask of [asks['a query']!, asks['a look-up']!]) assert.equal(await onceItIsBack(store, ask), false)
+})
+
+async function run(server: PostgresServer, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(server.url)
+  await client.connect()
+  for (const sql of statements) await client.query(sql)
+  await client.end()
+}
+
+test('[SCL-7] a replica of another history is not read, though its log is further on', { skip }, async (t) => {
+  await run(primary, 'create table settings (name text primary key, value text)')
+  const restored = await primary.standby()
+  t.after(() => restored.stop())
+  await run(restored, 'select pg_promote()')
+  // More than the promotion writes, so that the old standby is ahead of the restored server.
+  await run(primary, "create table more as select repeat('x', 1000) from generate_series(1, 50000)")
+  let isUsed = true
+  const store = openPostgres({
+    url: restored.url,
+    readUrl: standby.url,
+    clock: systemClock,
+    warn: (what) => (isUsed &&= what !== 'the replica is not read'),
+  })
+  t.after(() => store.close())
+  const mayBeStale = store.readFor({ tenantId: 'ten_1', id: 'a' }, { mayBeStale: true })
+  while (isUsed) {
+    assert.deepEqual(await mayBeStale.rows(ROLE), [{ standby: false }])
+    await new Promise(setImmediate)
+  }
 })

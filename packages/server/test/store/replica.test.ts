@@ -11,11 +11,17 @@ const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
 const loud = { tenantId: 'loud', id: 'a' }
 const quiet = { tenantId: 'quiet', id: 'a' }
 
-/** A server that notes on whose behalf it is asked. Queries for the position in the log are answered as in step. */
+/** The mark of the database, which the replica below always shows. */
+let written: string | null = null
+const write = async (mark: string): Promise<void> => {
+  written = mark
+}
+
+/** A server that notes on whose behalf it is asked. */
 function server(name: string, asked: string[], rows: () => Promise<unknown[]> = async () => []): RowsFor {
   return (caller?: Caller) =>
     async <R>(sql: string) => {
-      if (sql.includes('wal')) return [{ place: '0/1', done: true }] as R[]
+      if (sql.includes('replica_mark')) return [{ mark: written, now: Date.now() }] as R[]
       asked.push(`${name} for ${caller?.tenantId}`)
       return (await rows()) as R[]
     }
@@ -55,7 +61,7 @@ test('[SAFE-51] [SCL-7] a replica that is too busy for one tenant is read by the
     if (isBusy) throw new StoreUnavailable('all connections are in use', { trouble: 'busy' })
     return []
   })
-  const rowsFor = followReplica(server('database', asked), replica)
+  const rowsFor = followReplica(server('database', asked), write, replica)
   while (!asked.at(-1)?.startsWith('replica')) await rowsFor(loud)('select 1')
   isBusy = true
   asked.length = 0
@@ -71,6 +77,7 @@ test('[SCL-7] no read waits for a replica that does not respond, neither at the 
   const never: RowsFor = () => () => new Promise(() => {})
   const rowsFor = followReplica(
     server('database', asked),
+    write,
     never,
     () => {},
     () => now,
@@ -94,6 +101,7 @@ test('[SCL-7] after the replica failed, reads go to the database until it respon
   }
   const rowsFor = followReplica(
     server('database', asked),
+    write,
     (caller) => (isGone ? gone : replica)(caller),
     (what) => void warned.push(what),
     () => now,
@@ -109,4 +117,55 @@ test('[SCL-7] after the replica failed, reads go to the database until it respon
   isGone = false
   while ((await read()) !== 'replica for quiet');
   assert.deepEqual(warned, ['the replica is not read', 'the replica is read again'])
+})
+
+test('[SCL-7] a replica that shows marks of another history is not read, and nodes share the marks', async () => {
+  const asked: string[] = []
+  const warned: string[] = []
+  let now = 0
+  const clock = { now: 1_000_000 }
+  const marks: string[] = []
+  const database: RowsFor =
+    () =>
+    async <R>(sql: string) => {
+      if (sql.includes('replica_mark')) return [{ mark: marks.at(-1) ?? null, now: clock.now }] as R[]
+      asked.push('database')
+      return []
+    }
+  // Another history: its mark is younger than any of the database, and it is not one of them.
+  let shown = (): string | undefined => `${clock.now} elsewhere`
+  const replica: RowsFor =
+    () =>
+    async <R>(sql: string) => {
+      if (sql.includes('replica_mark')) return [{ mark: shown() ?? null, now: clock.now }] as R[]
+      asked.push('replica')
+      return []
+    }
+  const node = (): ReturnType<typeof followReplica> =>
+    followReplica(
+      database,
+      async (mark) => void marks.push(mark),
+      replica,
+      (what) => void warned.push(what),
+      () => now,
+    )
+  const nodes = [node(), node()]
+  const readForSeconds = async (seconds: number): Promise<void> => {
+    asked.length = 0
+    for (let i = 0; i < seconds * 2; i++, now += 500, clock.now += 500)
+      for (const rowsFor of nodes) {
+        await rowsFor(quiet)('select 1')
+        await new Promise(setImmediate) // a look ends in the background
+      }
+  }
+  await readForSeconds(5)
+  assert.deepEqual(new Set(asked), new Set(['database']))
+  assert.deepEqual(warned, ['the replica is not read', 'the replica is not read'], 'each node says so once')
+  assert.equal(marks.length, 10, 'one in half a second, whatever the number of nodes')
+  shown = () => marks.at(-3) // it follows the database, a second behind
+  await readForSeconds(5)
+  assert.deepEqual(new Set(asked.slice(-10)), new Set(['replica']))
+  shown = () => marks[0] // it has stopped
+  await readForSeconds(5)
+  assert.deepEqual(new Set(asked.slice(-10)), new Set(['database']))
 })
