@@ -38,12 +38,14 @@ export interface Rows<T, R = unknown> {
   rows: readonly T[]
   /** Returns a row, or undefined while it is being fetched. */
   at(index: number): T | undefined
-  /** The response of the first page, for its fields other than the items. */
+  /** The response of the first page, or undefined if it never arrived, in which case `total` says nothing. */
   first: R | undefined
   isPending: boolean
   /** Whether this is the list of the previous input, shown until the one that is asked for has arrived. */
   isPrevious: boolean
   error: Error | null
+  /** Fetches the pages in use again. */
+  refetch(): void
   /** For a list that is fetched whole: whether it is longer than the part that is fetched. */
   isCutOff: boolean
   /** Whether every page that is to be fetched has arrived. */
@@ -118,6 +120,10 @@ export function useRows<O extends Listing, T>(
     },
     [key],
   )
+  const refetch = useCallback(
+    () => void queries.refetchQueries({ queryKey: [operation, 'rows', JSON.parse(key)], type: 'active' }),
+    [queries, operation, key],
+  )
   const pageList = pages.join()
   const list = useMemo((): Rows<T, Response> => {
     const byPage = new Map(
@@ -136,12 +142,13 @@ export function useRows<O extends Listing, T>(
       isPending: first === undefined && error === null,
       isPrevious: false,
       error,
+      refetch,
       isCutOff: most > 0 && total > most * PAGE,
       isWhole: byPage.size >= Math.min(most, Math.ceil(total / PAGE)) && responses.every((one) => one !== undefined),
       setViewport,
     }
-  }, [key, total, first, responses, pageList, view[0], view[1], most, error, setViewport, itemsOf])
-  if (list.isPending && kept.current !== null) return { ...kept.current, isPrevious: true, setViewport }
+  }, [key, total, first, responses, pageList, view[0], view[1], most, error, refetch, setViewport, itemsOf])
+  if (list.isPending && kept.current !== null) return { ...kept.current, isPrevious: true, refetch, setViewport }
   if (!list.isPending) kept.current = list
   return list
 }

@@ -1,7 +1,7 @@
 // The table of a list that is fetched page by page, including its loading and failure states.
 import type { ReactNode } from 'react'
 import type { Rows } from '../api/rows.ts'
-import { Failed, Loading, RefreshFailed } from './states.tsx'
+import { QueryResult } from './states.tsx'
 import type { Column } from './column.ts'
 import { Table } from './table.tsx'
 
@@ -20,13 +20,10 @@ interface ListTableProps<T extends { id: string }> {
 const idOf = ({ id }: { id: string }): string => id
 
 export function ListTable<T extends { id: string }>({ list, rows, ...table }: ListTableProps<T>) {
-  if (list.error !== null && list.total === 0) return <Failed error={list.error} />
-  if (list.isPending) return <Loading lines={8} />
   const whole = { count: list.total, at: list.at, onLook: list.setViewport }
   return (
-    <>
-      <RefreshFailed error={list.error} />
-      <Table {...table} {...(rows === undefined ? whole : { rows })} fill of={list.key} keyOf={idOf} />
-    </>
+    <QueryResult of={{ ...list, data: list.first }} lines={8}>
+      {() => <Table {...table} {...(rows === undefined ? whole : { rows })} fill of={list.key} keyOf={idOf} />}
+    </QueryResult>
   )
 }

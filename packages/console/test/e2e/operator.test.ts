@@ -192,6 +192,27 @@ describe('the operator', { skip: noBrowser }, () => {
     }
   })
 
+  test('[UI-45] a list of webhooks or connectors that could not be loaded is not shown as empty', async () => {
+    const { page } = await console.signInAsOperator('/')
+    await page.getByRole('row', { name: console.slug }).waitFor()
+    const lists = /\/operator\/(webhooks|connectors)/
+    await page.route(lists, (route) =>
+      route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not today', request_id: 'req_1' } } }),
+    )
+    await page.getByRole('link', { name: 'Ingestion' }).click()
+    const webhooks = page.getByRole('region', { name: 'Webhooks' })
+    const connectors = page.getByRole('region', { name: 'Connectors' })
+    for (const panel of [webhooks, connectors]) {
+      await panel.getByRole('alert').filter({ hasText: 'Not today' }).waitFor()
+      assert.equal(await panel.getByText(/^No (webhook|connector) yet$/).count(), 0)
+      assert.equal(await panel.locator('.count').count(), 0, 'how many there are is not known')
+    }
+    await page.unroute(lists)
+    await webhooks.getByRole('button', { name: 'Try again' }).click()
+    await webhooks.locator('.count').waitFor()
+    assert.equal(await webhooks.getByRole('alert').count(), 0)
+  })
+
   test('[UI-34] the audit log is filtered by actor, action and time, for the tenant and the operator', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/audit')
     await page.getByLabel('Who').selectOption('Org admin')

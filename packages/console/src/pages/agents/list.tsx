@@ -53,7 +53,7 @@ const WAITING: readonly Column<Mailbox>[] = [
 
 /** Returns the mailboxes in an order that the service does not offer. */
 function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
-  const { data, error, isPending } = useMailboxes(order !== null)
+  const { data, error, isPending, refetch } = useMailboxes(order !== null)
   return useMemo(() => {
     const rows = [...(data?.mailboxes ?? [])].sort(order === 'oldest' ? byAge : byBacklog)
     return {
@@ -61,15 +61,16 @@ function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
       total: rows.length,
       rows,
       at: (index) => rows[index],
-      first: undefined,
+      first: data,
       isPending,
       isPrevious: false,
       error,
+      refetch: () => void refetch(),
       isCutOff: false,
       isWhole: true,
       setViewport() {},
     }
-  }, [data, error, isPending, order])
+  }, [data, error, isPending, refetch, order])
 }
 
 const STATUSES = [

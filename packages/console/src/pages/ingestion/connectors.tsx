@@ -54,7 +54,7 @@ export function Connectors({ connectors, onAdd, onOpen }: ConnectorsProps) {
   return (
     <Panel
       title="Connectors"
-      count={connectors.total}
+      count={connectors.first === undefined ? undefined : connectors.total}
       flush
       actions={
         <button type="button" className="button slim" onClick={onAdd}>
@@ -62,9 +62,7 @@ export function Connectors({ connectors, onAdd, onOpen }: ConnectorsProps) {
         </button>
       }
     >
-      <QueryResult
-        of={{ data: connectors.isPending ? undefined : connectors.rows, error: connectors.error, isPending: true }}
-      >
+      <QueryResult of={{ ...connectors, data: connectors.first }}>
         {() => (
           <Table
             label="Connectors"

@@ -47,7 +47,7 @@ export function Webhooks({ webhooks, onAdd, onOpen }: WebhooksProps) {
   return (
     <Panel
       title="Webhooks"
-      count={webhooks.total}
+      count={webhooks.first === undefined ? undefined : webhooks.total}
       flush
       actions={
         <button type="button" className="button slim" onClick={onAdd}>
@@ -55,9 +55,7 @@ export function Webhooks({ webhooks, onAdd, onOpen }: WebhooksProps) {
         </button>
       }
     >
-      <QueryResult
-        of={{ data: webhooks.isPending ? undefined : webhooks.rows, error: webhooks.error, isPending: true }}
-      >
+      <QueryResult of={{ ...webhooks, data: webhooks.first }}>
         {() => (
           <Table
             label="Webhooks"
