@@ -86,6 +86,33 @@ describe('channels', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('[UI-70] the org-admin, as a member of a channel, is a recipient with a name and without a page', async () => {
+    const { admin } = console.plant
+    const id = await console.plant.publish(3, 20, { type: 'com.plant.power.lost' })
+    const { page, complaints } = await console.signIn(console.adminKey, `/events/${id}`)
+    const receipt = page.locator('.receipts li', { hasText: 'Org admin' })
+    await receipt.waitFor()
+    assert.equal(await receipt.getByRole('link').count(), 0)
+    await page.locator('.receipts').getByRole('link', { name: 'Triage' }).waitFor()
+    const { deliveries } = await admin.deliveries.poll({ limit: 100 })
+    const own = deliveries.find(({ payload }) => payload['id'] === id)!
+    await admin.deliveries.nack([own.id], { dead_letter: true, reason: 'nobody is in' })
+    await page.getByRole('link', { name: 'Dead letters' }).first().click()
+    await page.getByRole('region', { name: 'By agent' }).getByText('Org admin').waitFor()
+    await page.getByLabel('Agent', { exact: true }).selectOption('Org admin')
+    await page.getByRole('row', { name: /nobody is in Org admin/ }).click()
+    const letter = page.getByRole('dialog')
+    await letter.getByText('Org admin').waitFor()
+    assert.equal(await letter.getByRole('link', { name: 'Org admin' }).count(), 0)
+    await page.keyboard.press('Escape')
+    await letter.waitFor({ state: 'detached' })
+    await page.evaluate<void>("history.pushState(null, '', '/console/events?new=event')")
+    const form = page.getByRole('dialog', { name: 'Publish an event' })
+    await form.getByLabel('Type').fill('com.plant.power.lost')
+    await form.getByLabel('Who would get this').getByText('Org admin').waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
   test('[UI-30] an agent joins and leaves an open channel, and manages only its own', async () => {
     const { channels, keys } = console.plant
     const { page, complaints } = await console.signIn(keys.sensor, '/channels')

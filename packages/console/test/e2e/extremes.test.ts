@@ -104,7 +104,7 @@ describe('extremes', { skip: noBrowser }, () => {
     const { page } = await console.signIn(console.adminKey)
     await page.getByText('Nothing waits here').waitFor()
     await page.getByText('Of the newest 50 active agents.').first().waitFor()
-    assert.equal(await page.getByText('Every delivery was handed out and acknowledged.').count(), 0)
+    assert.equal(await page.getByText('Nothing waits for an agent').count(), 0)
     assert.equal(await page.getByText('Every endpoint that was pushed to has answered.').count(), 0)
   })
 

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
+import { isOrgAdmin, useAgents } from '../../api/agent-names.ts'
 import { useSession } from '../../session/session.ts'
 import { AUDITED, titleOfAction } from './actions.ts'
 import type { AuditEntry, AuditSearch } from './query.ts'
@@ -17,7 +17,7 @@ const NONE: AuditSearch = { actor: '', action: '', since: '', until: '' }
 /** Returns the org-admin of the tenant, once an entry of theirs was shown: no operation returns their id. */
 function useOrgAdmin(entries: readonly AuditEntry[]): readonly string[] {
   const [id, setId] = useState<string>()
-  const shown = entries.find(({ actor }) => actor.startsWith('adm_'))?.actor
+  const shown = entries.find(({ actor }) => isOrgAdmin(actor))?.actor
   if (shown !== undefined && shown !== id) setId(shown)
   return id === undefined ? [] : [id]
 }

@@ -1,6 +1,6 @@
 // The audit log as a table. Every filter is in the address, and an entry opens beside the table.
-import { useMemo } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
+import { useCallback, useMemo } from 'react'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import type { Opened } from '../../api/opened.ts'
 import type { Rows } from '../../api/rows.ts'
 import type { Column } from '../../components/column.ts'
@@ -26,15 +26,11 @@ interface AuditLogProps {
   of?: string
 }
 
-/** Returns the name of an actor: an agent by its own name. */
+/** Returns how an actor is called: the operator, or one who acts in the tenant. */
 function useActorName(): (actor: string) => string {
   const { kind } = useSession()
-  const agents = useAgents(kind !== 'operator')
-  return useMemo(
-    () => (actor) =>
-      actor === 'operator' ? 'Operator' : actor.startsWith('adm_') ? 'Org admin' : (agents.get(actor)?.name ?? actor),
-    [agents],
-  )
+  const nameOf = usePrincipalName(kind !== 'operator')
+  return useCallback((actor) => (actor === 'operator' ? 'Operator' : nameOf(actor)), [nameOf])
 }
 
 /** Returns the details of an entry besides actor and action: the fields of the request in one line. */

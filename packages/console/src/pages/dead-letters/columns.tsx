@@ -1,6 +1,6 @@
 import type { DeadLetterItem } from './work-through.ts'
 import { useMemo } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
 
@@ -9,7 +9,7 @@ export function useColumns(
   picked: ReadonlySet<string>,
   toggle: (id: string) => void,
 ): readonly Column<DeadLetterItem>[] {
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   return useMemo(() => {
     const columns: Column<DeadLetterItem>[] = [
       {
@@ -37,7 +37,7 @@ export function useColumns(
         name: 'Agent',
         width: 'minmax(0, 0.8fr)',
         wideOnly: true,
-        cell: ({ agent_id }) => agents.get(agent_id)?.name ?? agent_id,
+        cell: ({ agent_id }) => nameOf(agent_id),
       },
       {
         name: 'Attempts',
@@ -55,5 +55,5 @@ export function useColumns(
       },
     ]
     return columns.filter(({ name }) => ofEveryAgent || name !== 'Agent')
-  }, [agents, ofEveryAgent, picked, toggle])
+  }, [nameOf, ofEveryAgent, picked, toggle])
 }

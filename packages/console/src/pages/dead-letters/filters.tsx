@@ -1,4 +1,5 @@
-import { useAgents } from '../../api/agent-names.ts'
+import { useAgents, usePrincipalName } from '../../api/agent-names.ts'
+import { useCall } from '../../api/calls.ts'
 import { SearchBox } from '../../components/search-box.tsx'
 import { useSession } from '../../session/session.ts'
 import type { Facet } from './summary.tsx'
@@ -11,8 +12,11 @@ interface FiltersProps {
 export function Filters({ chosen: { reason, type, agent }, onChange }: FiltersProps) {
   const { kind } = useSession()
   const agents = useAgents()
-  // Includes the agent from the address, even if it is none of the newest.
-  const ids = [...new Set([...agents.keys(), ...(agent === '' ? [] : [agent])])]
+  const nameOf = usePrincipalName()
+  const summary = useCall('getDeadLetterSummary', {}, { enabled: kind === 'org_admin' })
+  // Includes those who have dead letters and the one from the address, even if they are none of the newest agents.
+  const having = summary.data?.by_agent.map(({ agent_id }) => agent_id) ?? []
+  const ids = [...new Set([...agents.keys(), ...having, ...(agent === '' ? [] : [agent])])]
   return (
     <div className="filters">
       <SearchBox label="Filter by reason" value={reason} onChange={(text) => onChange({ reason: text })} />
@@ -34,7 +38,7 @@ export function Filters({ chosen: { reason, type, agent }, onChange }: FiltersPr
           <option value="">Every agent</option>
           {ids.map((id) => (
             <option key={id} value={id}>
-              {agents.get(id)?.name ?? id}
+              {nameOf(id)}
             </option>
           ))}
         </select>

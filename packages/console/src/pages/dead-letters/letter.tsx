@@ -1,10 +1,11 @@
 import type { DeadLetterItem, Verb } from './work-through.ts'
 import { Link } from '@tanstack/react-router'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { Copyable } from '../../components/copy.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
+import { PrincipalLink } from '../../components/principal-link.tsx'
 import { Time } from '../../components/time.tsx'
 
 interface LetterProps {
@@ -18,7 +19,7 @@ interface LetterProps {
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 export function LetterDrawer({ letter, busy, onDo, onClose }: LetterProps) {
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   const { payload } = letter
   return (
     <Overlay title={textOf(payload['type']) ?? letter.event_id} kind="drawer" onClose={onClose}>
@@ -27,9 +28,9 @@ export function LetterDrawer({ letter, busy, onDo, onClose }: LetterProps) {
         <KeyValues
           of={{
             Agent: (
-              <Link to="/agents/$id" params={{ id: letter.agent_id }} className="link">
-                {agents.get(letter.agent_id)?.name ?? letter.agent_id}
-              </Link>
+              <PrincipalLink id={letter.agent_id} className="link">
+                {nameOf(letter.agent_id)}
+              </PrincipalLink>
             ),
             Event: (
               <Link to="/events/$id" params={{ id: letter.event_id }} className="link">

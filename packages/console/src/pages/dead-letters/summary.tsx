@@ -1,7 +1,7 @@
 // Counts of dead letters by cause, by type and by agent. Each line is a filter.
 import type { DeadLetterSummary } from '@sensorium/client'
 import { useState } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { useCall } from '../../api/calls.ts'
 import { Segments } from '../../components/segments.tsx'
 import { RefreshFailed } from '../../components/states.tsx'
@@ -41,7 +41,7 @@ function linesOf(summary: DeadLetterSummary, facet: Facet, nameOf: (id: string) 
 
 export function Summary({ chosen, onChoose }: SummaryProps) {
   const { kind } = useSession()
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   const narrow = useNarrow()
   const [shown, setShown] = useState<Facet>('reason')
   const { data, error } = useCall('getDeadLetterSummary', {}, { every: 10_000 })
@@ -63,7 +63,7 @@ export function Summary({ chosen, onChoose }: SummaryProps) {
           <section key={facet} aria-label={`By ${NAMES[facet].toLowerCase()}`}>
             {narrow ? null : <h2 className="quiet small">{NAMES[facet]}</h2>}
             <ul>
-              {linesOf(data, facet, (id) => agents.get(id)?.name ?? id)
+              {linesOf(data, facet, nameOf)
                 .slice(0, MOST)
                 .map(({ value, says, count, longer }) => (
                   <li key={value}>

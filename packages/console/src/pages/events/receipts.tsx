@@ -1,9 +1,9 @@
 // Receipts as a chart: a line for each recipient, from the creation of the delivery to its current state, all on one
 // time scale.
 import type { Matched, Receipt } from '@sensorium/client'
-import { Link } from '@tanstack/react-router'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
+import { PrincipalLink } from '../../components/principal-link.tsx'
 import { span, useTick } from '../../components/time.tsx'
 
 const STATES: Record<Receipt['state'], { tone: Tone | undefined; says: string }> = {
@@ -73,7 +73,7 @@ function tookOf(receipt: Receipt): string {
 }
 
 export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   // The line of an open delivery keeps growing, even if the service reports nothing new.
   useTick()
   const from = Math.min(...receipts.map(({ created_at }) => Date.parse(created_at)))
@@ -87,9 +87,9 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
       {receipts.map((receipt) => (
         <li key={receipt.delivery_id}>
           <div className="receipt-who">
-            <Link to="/agents/$id" params={{ id: receipt.agent_id }} className="plain cut" dir="auto">
-              <strong>{agents.get(receipt.agent_id)?.name ?? receipt.agent_id}</strong>
-            </Link>
+            <PrincipalLink id={receipt.agent_id} className="plain cut">
+              <strong>{nameOf(receipt.agent_id)}</strong>
+            </PrincipalLink>
             <span className="faint small cut" dir="auto">
               by {whyOf(receipt.matched)}
             </span>

@@ -2,7 +2,7 @@
 // stored.
 import { SensoriumError, type Event } from '@sensorium/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { Badge } from '../../components/badge.tsx'
 import { QueryResult } from '../../components/states.tsx'
 import { useSettled } from '../../components/use-settled.ts'
@@ -10,7 +10,7 @@ import { useSession } from '../../session/session.ts'
 
 export function WhoWouldGet({ event }: { event: Event | null }) {
   const { client } = useSession()
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   const asked = useSettled(event)
   const explained = useQuery({
     queryKey: ['explainEvent', asked],
@@ -37,7 +37,7 @@ export function WhoWouldGet({ event }: { event: Event | null }) {
               <ul className="stack tight">
                 {recipients.map(({ agent_id, via, priority }) => (
                   <li key={agent_id} className="row">
-                    <Badge tone="good">{agents.get(agent_id)?.name ?? agent_id}</Badge>
+                    <Badge tone="good">{nameOf(agent_id)}</Badge>
                     <span className="faint small cut">
                       {[...new Set(via.map(({ kind }) => kind))].join(', ')}
                       {priority === 0 ? '' : ` · priority ${priority}`}

@@ -3,6 +3,7 @@ import type { Memory } from '@sensorium/client'
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
 import { CopyButton } from '../../components/copy.tsx'
 import { Confirm } from '../../components/overlay.tsx'
@@ -18,7 +19,6 @@ import { History } from './history.tsx'
 import { useMayChange } from './may-change.ts'
 import { PromoteMemory, widerThan } from './promote.tsx'
 import { Relationships } from './relationships.tsx'
-import { useOwner } from './use-owner.ts'
 import './memory.css'
 
 const route = getRouteApi('/memory/$id')
@@ -27,7 +27,7 @@ export function MemoryPage() {
   const { id } = route.useParams()
   const memory = useCall('getMemory', { params: { id } })
   const shown = presentData(memory)
-  const owner = useOwner()
+  const owner = usePrincipalName()
   return (
     <PageFrame
       title={shown?.title ?? 'Memory'}

@@ -1,5 +1,6 @@
 import type { Memory, MemoryVersion } from '@sensorium/client'
 import { useState } from 'react'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
 import { Badge } from '../../components/badge.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
@@ -8,7 +9,6 @@ import { Panel } from '../../components/panel.tsx'
 import { QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useMayChange } from './may-change.ts'
-import { useOwner } from './use-owner.ts'
 
 /** Returns the names of the changed fields. The first version has every field, so it is called `Created` instead. */
 const summary = ({ version, fields }: MemoryVersion): string => {
@@ -19,7 +19,7 @@ const summary = ({ version, fields }: MemoryVersion): string => {
 
 export function History({ memory }: { memory: Memory }) {
   const history = useCall('getMemoryHistory', { params: { id: memory.id } })
-  const owner = useOwner()
+  const owner = usePrincipalName()
   const mayChange = useMayChange()(memory)
   const [shown, setShown] = useState<MemoryVersion | null>(null)
   const restore = useAction((client, version: number) => client.memory.restore(memory.id, version), {

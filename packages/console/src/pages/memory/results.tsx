@@ -1,12 +1,12 @@
 import type { SearchResult } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { useCall } from '../../api/calls.ts'
 import { Empty, QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { ScopeBadge, TypeBadge } from './badges.tsx'
 import { searchBody, type Filters } from './filters.ts'
 import { Signals } from './signals.tsx'
-import { useOwner } from './use-owner.ts'
 import { useSettled } from '../../components/use-settled.ts'
 
 function Result({ result: { memory, score, signals }, owner }: { result: SearchResult; owner: string }) {
@@ -48,7 +48,7 @@ function Result({ result: { memory, score, signals }, owner }: { result: SearchR
 export function Results({ query, filters }: { query: string; filters: Filters }) {
   const settled = useSettled(query)
   const found = useCall('searchMemories', { body: searchBody(settled, filters) }, { keep: true })
-  const owner = useOwner()
+  const owner = usePrincipalName()
   return (
     <QueryResult of={found} lines={8}>
       {({ results }) =>

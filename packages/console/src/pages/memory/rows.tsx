@@ -2,6 +2,7 @@
 import type { Memory, MemoryList } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Overlay } from '../../components/overlay.tsx'
@@ -11,7 +12,6 @@ import { Time } from '../../components/time.tsx'
 import { AboutMemory } from './about.tsx'
 import { ScopeBadge, TypeBadge } from './badges.tsx'
 import { isFiltered, listQuery, type Filters } from './filters.ts'
-import { useOwner } from './use-owner.ts'
 
 const memoriesOf = ({ memories }: MemoryList): Memory[] => memories
 
@@ -48,7 +48,7 @@ const columnsFor = (owner: (id: string) => string): readonly Column<Memory>[] =>
 
 export function Rows({ filters }: { filters: Filters }) {
   const navigate = useNavigate()
-  const owner = useOwner()
+  const owner = usePrincipalName()
   const columns = useMemo(() => columnsFor(owner), [owner])
   const [gone, setGone] = useState<Memory | null>(null)
   const query = listQuery(filters)

@@ -51,10 +51,10 @@ export function Mailboxes() {
               keyOf={idOf}
               onOpen={({ id }) => void navigate({ to: '/agents/$id', params: { id } })}
               empty={
-                <Empty title={isCutOff ? 'Nothing waits here' : 'Nothing waits'}>
+                <Empty title={isCutOff ? 'Nothing waits here' : 'Nothing waits for an agent'}>
                   {isCutOff
                     ? 'Whether something waits for an older agent, the backlog above says.'
-                    : 'Every delivery was handed out and acknowledged.'}
+                    : 'Every delivery to one was handed out and acknowledged. The backlog above also counts those to the org-admin, as a member of channels.'}
                 </Empty>
               }
             />
