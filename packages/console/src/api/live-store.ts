@@ -4,6 +4,7 @@ import { SensoriumError, type Client, type EventSummary, type LiveStats } from '
 import type { FailureHandler } from './failure-handler.ts'
 import { setReachable } from './reachable.ts'
 import { addEvents, type LiveEvents } from './live-events.ts'
+import { addStats } from './live-stats.ts'
 
 /** A filter of events. The counts are always those of the whole tenant. */
 export interface LiveQuery {
@@ -15,13 +16,12 @@ export interface LiveView extends LiveEvents {
   state: 'connecting' | 'open' | 'away' | 'refused'
   /** Why the stream was refused, for example a mistake in the filter. */
   error: Error | null
-  /** One a second, oldest first. */
+  /** One a second while the stream was open, oldest first. */
   stats: readonly LiveStats[]
   /** How many events were not shown since the filter was set. */
   leftOut: number
 }
 
-const MOST_STATS = 300
 /** Moving from one page to the next does not end the stream. */
 const LINGER_MS = 2_000
 
@@ -66,7 +66,7 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
         if (view.state !== 'open') setReachable(true)
         set({
           state: 'open',
-          stats: [...view.stats, stats].slice(-MOST_STATS),
+          stats: addStats(view.stats, stats),
           ...addEvents(view, waiting),
           leftOut: view.leftOut + stats.left_out,
         })
@@ -82,6 +82,8 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
   function start(): void {
     stream?.abort()
     stream = new AbortController()
+    // Until its first message nothing that was counted before is current.
+    set({ state: 'connecting', error: null })
     void run(stream.signal)
   }
 
@@ -104,7 +106,7 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
     filter(next) {
       if (next.type === query.type && next.filter === query.filter) return
       query = next
-      set({ events: [], arrived: 0, leftOut: 0, state: 'connecting', error: null })
+      set({ events: [], arrived: 0, leftOut: 0 })
       if (stream !== null) start()
     },
   }

@@ -11,6 +11,7 @@ export interface Series {
   name: string
   /** One of the tokens `--series-1` to `--series-5`, or a state's colour. */
   color: `--${string}`
+  /** Null where there is no value: the line has a gap there. */
   values: readonly (number | null)[]
   /** Fills the area below the line. */
   fill?: boolean
@@ -115,7 +116,7 @@ export default function ChartCanvas({ label, times, series, height, unit = '' }:
         {series.map(({ name, color, values }) => (
           <span key={name}>
             <i style={{ background: `var(${color})` }} />
-            {name} <b>{short.format(values[shown] ?? 0) + unit}</b>
+            {name} <b>{values[shown] == null ? '—' : short.format(values[shown]) + unit}</b>
           </span>
         ))}
         {at === null ? null : <span className="number">{clock(times[at] ?? 0, true)}</span>}

@@ -1,6 +1,7 @@
 // Overview and events, updated live.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Route } from 'playwright-core'
 import { noBrowser } from '../support/chromium.ts'
 import { consoleForSuite } from '../support/console.ts'
 
@@ -201,6 +202,32 @@ describe('events', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByRole('row', { name: 'pump/place-59' }).waitFor()
     await isAt(0)
+  })
+
+  test('[UI-71] the overview shows no number before the stream has told it, and none of an earlier visit', async () => {
+    const { page } = await console.signIn(console.adminKey)
+    const figures = page.locator('.stat .figure')
+    await page.locator('.stat', { hasText: 'Backlog' }).getByText(/\d/).waitFor()
+    // The stream ends some seconds after the page was left.
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/v1/live'))
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await ended
+    const held = Promise.withResolvers<Route>()
+    await page.route(/\/v1\/live/, held.resolve, { times: 1 })
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('connecting', { exact: true }).waitFor()
+    assert.deepEqual(
+      await figures.allInnerTexts(),
+      Array.from({ length: 6 }, () => '—'),
+    )
+    const request = await held.promise
+    const error = { code: 'forbidden', message: 'Not today', request_id: 'req_today' }
+    await request.fulfill({ status: 403, json: { error } })
+    await page.getByRole('alert').filter({ hasText: 'Not today' }).waitFor()
+    assert.deepEqual(
+      await figures.allInnerTexts(),
+      Array.from({ length: 6 }, () => '—'),
+    )
   })
 
   test('[UI-22] the overview is live, and its numbers link to their lists', async () => {

@@ -1,7 +1,7 @@
 // The activity of the tenant, second by second, and where it is stuck. Each number links to its list.
-import type { LiveStats } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
+import { latestOf, rateOf } from '../../api/live-stats.ts'
 import { PageFrame } from '../../components/page.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
 import { Failed } from '../../components/states.tsx'
@@ -12,15 +12,11 @@ import { Mailboxes } from './mailboxes.tsx'
 import { Rates } from './rates.tsx'
 import { Trouble } from './trouble.tsx'
 
-/** Rates are averaged over the last ten seconds: the rate of a single second jumps too much to be read. */
-const RATE_SECONDS = 10
+/** What the service has not said yet is not 0. */
+const UNKNOWN = '—'
 
-type Count = 'events' | 'deliveries' | 'acknowledgements' | 'failures'
-
-function rateOf(stats: readonly LiveStats[], count: Count): string {
-  const last = stats.slice(-RATE_SECONDS)
-  const seconds = last.reduce((sum, one) => sum + one.seconds, 0)
-  const rate = seconds === 0 ? 0 : last.reduce((sum, one) => sum + one[count], 0) / seconds
+function rateText(rate: number | null): string {
+  if (rate === null) return UNKNOWN
   return rate >= 10 || rate === 0 ? Math.round(rate).toLocaleString() : rate.toFixed(1)
 }
 
@@ -31,8 +27,11 @@ function toneOfWait(seconds: number | null | undefined): 'warn' | 'bad' | undefi
 export function Overview() {
   const live = useLive()
   const { stats } = live
-  const now = stats.at(-1)
-  const oldest = now?.oldest_waiting_seconds ?? null
+  // While the service is away, its last numbers stay, below the banner.
+  const isCurrent = live.state === 'open' || live.state === 'away'
+  const latest = isCurrent ? latestOf(stats) : []
+  const now = latest.at(-1)
+  const oldest = now?.oldest_waiting_seconds
   return (
     <PageFrame
       title="Overview"
@@ -45,38 +44,38 @@ export function Overview() {
     >
       {live.error === null ? null : <Failed error={live.error} />}
       <Stats>
-        <Stat label="Events" value={rateOf(stats, 'events')} note="a second" to="/events" />
+        <Stat label="Events" value={rateText(rateOf(latest, 'events'))} note="a second" to="/events" />
         <Stat
           label="Deliveries"
-          value={rateOf(stats, 'deliveries')}
+          value={rateText(rateOf(latest, 'deliveries'))}
           note="a second"
           to="/agents"
           search={{ status: 'active' }}
         />
         <Stat
           label="Acknowledged"
-          value={rateOf(stats, 'acknowledgements')}
+          value={rateText(rateOf(latest, 'acknowledgements'))}
           note="a second"
           to="/agents"
           search={{ status: 'active' }}
         />
         <Stat
           label="Failures"
-          value={rateOf(stats, 'failures')}
+          value={rateText(rateOf(latest, 'failures'))}
           note="a second"
-          tone={stats.slice(-RATE_SECONDS).some(({ failures }) => failures > 0) ? 'warn' : undefined}
+          tone={latest.some(({ failures }) => failures > 0) ? 'warn' : undefined}
           to="/dead-letters"
         />
         <Stat
           label="Backlog"
-          value={(now?.backlog ?? 0).toLocaleString()}
+          value={now?.backlog.toLocaleString() ?? UNKNOWN}
           note="deliveries wait"
           to="/agents"
           search={{ status: 'backlog' }}
         />
         <Stat
           label="Oldest waiting"
-          value={oldest === null ? 'none' : span(oldest * 1000)}
+          value={oldest === undefined ? UNKNOWN : oldest === null ? 'none' : span(oldest * 1000)}
           tone={toneOfWait(oldest)}
           to="/agents"
           search={{ status: 'oldest' }}

@@ -2,6 +2,7 @@
 import type { LiveStats, StatsMinute } from '@sensorium/client'
 import { useState } from 'react'
 import { useCall } from '../../api/calls.ts'
+import { pointsOf, type Count } from '../../api/live-stats.ts'
 import { Chart, type Series } from '../../components/chart.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Segments } from '../../components/segments.tsx'
@@ -15,16 +16,18 @@ const RANGES = [
   { value: '1440', label: '24 h' },
 ] as const
 
-type Counts = Pick<LiveStats & StatsMinute, 'events' | 'deliveries' | 'acknowledgements' | 'failures'>
+type Counts = Pick<LiveStats & StatsMinute, Count>
 
-const seriesOf = (counts: readonly Counts[]): Series[] => [
-  { name: 'Events', color: '--series-1', values: counts.map(({ events }) => events), fill: true },
-  { name: 'Deliveries', color: '--series-2', values: counts.map(({ deliveries }) => deliveries) },
-  { name: 'Acknowledged', color: '--series-3', values: counts.map(({ acknowledgements }) => acknowledgements) },
-  { name: 'Failures', color: '--series-4', values: counts.map(({ failures }) => failures) },
-]
-
-const timesOf = (counts: readonly { at: string }[]): number[] => counts.map(({ at }) => Date.parse(at) / 1000)
+/** Null where nothing was counted. */
+function seriesOf(counts: readonly (Counts | null)[]): Series[] {
+  const valuesOf = (name: Count) => counts.map((one) => one?.[name] ?? null)
+  return [
+    { name: 'Events', color: '--series-1', values: valuesOf('events'), fill: true },
+    { name: 'Deliveries', color: '--series-2', values: valuesOf('deliveries') },
+    { name: 'Acknowledged', color: '--series-3', values: valuesOf('acknowledgements') },
+    { name: 'Failures', color: '--series-4', values: valuesOf('failures') },
+  ]
+}
 
 const HEIGHT = 220
 
@@ -38,7 +41,7 @@ function Minutes({ minutes }: { minutes: number }) {
         label="Events, deliveries, acknowledgements and failures a minute"
         height={HEIGHT}
         unit=" /min"
-        times={timesOf(counts)}
+        times={counts.map(({ at }) => Date.parse(at) / 1000)}
         series={seriesOf(counts)}
       />
     </>
@@ -47,6 +50,7 @@ function Minutes({ minutes }: { minutes: number }) {
 
 export function Rates({ stats }: { stats: readonly LiveStats[] }) {
   const [range, setRange] = useState<Range>('live')
+  const points = pointsOf(stats)
   return (
     <Panel
       title={range === 'live' ? 'Each second' : 'Each minute'}
@@ -57,8 +61,8 @@ export function Rates({ stats }: { stats: readonly LiveStats[] }) {
           label="Events, deliveries, acknowledgements and failures a second"
           height={HEIGHT}
           unit=" /s"
-          times={timesOf(stats)}
-          series={seriesOf(stats)}
+          times={points.map(({ at }) => at)}
+          series={seriesOf(points.map(({ counts }) => counts))}
         />
       ) : (
         <Minutes minutes={Number(range)} />
