@@ -5,7 +5,7 @@ import { counted } from '../components/counted.ts'
 export interface LiveEvents {
   /** Newest first, at most MOST_EVENTS. */
   events: readonly EventSummary[]
-  /** How many arrived since the filter was set, those that are no longer kept included. */
+  /** How many arrived since the filter was set, while the stream was open; those that are no longer kept included. */
   arrived: number
 }
 

@@ -84,7 +84,7 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
         onOpen={({ id }) => onOpen(id)}
         foot={
           <span className="number">
-            {countOf(shown)} since you opened this tab
+            {countOf(shown)} arrived while this tab was watching
             {live.leftOut > 0 ? ` · ${live.leftOut.toLocaleString()} more were too many to show` : ''}
           </span>
         }

@@ -1,14 +1,15 @@
-import type { EventSummary } from '@sensorium/client'
 import { Link } from '@tanstack/react-router'
+import type { LiveView } from '../../api/live-store.ts'
 import { Panel } from '../../components/panel.tsx'
-import { Empty } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
+import { EmptyStream } from '../events/empty-stream.tsx'
 import { PUBLISH } from '../events/publish-command.ts'
 
 const SHOWN = 8
 
-/** The latest events that were accepted while this tab was open. */
-export function LatestEvents({ events }: { events: readonly EventSummary[] }) {
+/** The latest events that were accepted while this tab was watching. */
+export function LatestEvents({ live }: { live: LiveView }) {
+  const { events } = live
   return (
     <Panel
       title="Latest events"
@@ -20,9 +21,9 @@ export function LatestEvents({ events }: { events: readonly EventSummary[] }) {
       }
     >
       {events.length === 0 ? (
-        <Empty title="Nothing since you opened this tab" command={PUBLISH}>
-          An event appears here within a second of being accepted.
-        </Empty>
+        <EmptyStream live={live} command={PUBLISH}>
+          Events that are accepted from now on appear here within a second.
+        </EmptyStream>
       ) : (
         <ul className="lines">
           {events.slice(0, SHOWN).map(({ id, type, subject, received_at }) => (

@@ -85,7 +85,7 @@ export function Overview() {
       <div className="columns">
         <div className="stack wide">
           <Mailboxes />
-          <LatestEvents events={live.events} />
+          <LatestEvents live={live} />
         </div>
         <Trouble />
       </div>
