@@ -69,6 +69,35 @@ describe('dead letters', { skip: noBrowser }, () => {
     await causes.getByRole('button', { name: 'the register is closed 2', pressed: true }).waitFor()
   })
 
+  test('[UI-10] the event of a dead letter, a memory or a cause is a link only for those who may read it', async () => {
+    const { admin, agents, keys, publish } = console.plant
+    const receives = await admin.keys.mint(agents.triage.id, { scopes: ['receive'] })
+    const { dlq_items } = await admin.deliveries.deadLetters({ reason: 'door 3 is unknown' })
+    const { id, event_id } = dlq_items[0]!
+    for (const [key, links] of [
+      [receives.key, 0],
+      [keys.triage, 0],
+      [console.adminKey, 1],
+    ] as const) {
+      const { page } = await console.signIn(key, `/dead-letters?open=${id}`)
+      const letter = page.getByRole('dialog')
+      await letter.locator('dd').getByText(event_id).waitFor()
+      assert.equal(await letter.getByRole('link', { name: event_id }).count(), links)
+    }
+    const triage = createClient({ url: console.url, apiKey: keys.triage })
+    const memory = { type: 'semantic', scope: 'institutional', title: 'Doors', content: 'They open.' } as const
+    const about = await triage.memory.remember({ ...memory, source_event_id: event_id })
+    const cause = await publish(1, 50)
+    const effect = await triage.publish({ type: 'com.plant.note', source: '/triage', causationid: cause })
+    const { page } = await console.signIn(keys.triage, `/memory/${about.id}`)
+    await page.locator('dd').getByText(event_id).waitFor()
+    assert.equal(await page.getByRole('link', { name: event_id }).count(), 0)
+    await page.evaluate<void>(`history.pushState(null, '', '/console/events/${effect.event_id}')`)
+    const causes = page.getByRole('region', { name: 'Causes and effects' })
+    await causes.getByText('not visible with this key').waitFor()
+    assert.equal(await causes.getByRole('link').count(), 0)
+  })
+
   test('[UI-31] one is opened, and replayed after a delay in which it can be undone', async () => {
     const { page } = await console.signIn(console.adminKey, '/dead-letters')
     await page.getByRole('row', { name: /door 3 is unknown/ }).click()

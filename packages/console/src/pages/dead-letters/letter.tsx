@@ -1,7 +1,7 @@
 import type { DeadLetterItem, Verb } from './work-through.ts'
-import { Link } from '@tanstack/react-router'
 import { usePrincipalName } from '../../api/agent-names.ts'
 import { Copyable } from '../../components/copy.tsx'
+import { EventLink } from '../../components/event-link.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
@@ -32,11 +32,7 @@ export function LetterDrawer({ letter, busy, onDo, onClose }: LetterProps) {
                 {nameOf(letter.agent_id)}
               </PrincipalLink>
             ),
-            Event: (
-              <Link to="/events/$id" params={{ id: letter.event_id }} className="link">
-                <code>{letter.event_id}</code>
-              </Link>
-            ),
+            Event: <EventLink id={letter.event_id} />,
             Delivery: <Copyable text={letter.id} label="Copy the id" />,
             Source: textOf(payload['source']),
             Subject: textOf(payload['subject']),

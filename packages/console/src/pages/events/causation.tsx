@@ -11,14 +11,23 @@ import { useSession } from '../../session/session.ts'
 import { causesOf, effectsOf, type Effect, type Linked } from './causes.ts'
 
 function Box({ of }: { of: Linked }) {
-  return (
-    <Link to="/events/$id" params={{ id: of.id }} className="cause">
+  const { can } = useSession()
+  // To others than admins the service does not say whether an event is gone or was published by somebody else.
+  const isHidden = of.type === null && !can('admin')
+  const inside = (
+    <>
       <code className="cut" dir="auto">
-        {of.type ?? 'no longer kept'}
+        {of.type ?? (isHidden ? 'not visible with this key' : 'no longer kept')}
       </code>
       <span className="faint small cut" dir="auto">
         {of.id}
       </span>
+    </>
+  )
+  if (isHidden) return <div className="cause">{inside}</div>
+  return (
+    <Link to="/events/$id" params={{ id: of.id }} className="cause">
+      {inside}
     </Link>
   )
 }

@@ -1,10 +1,9 @@
 import type { Memory } from '@sensorium/client'
-import { Link } from '@tanstack/react-router'
 import { Copyable } from '../../components/copy.tsx'
+import { EventLink } from '../../components/event-link.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Time } from '../../components/time.tsx'
-import { useSession } from '../../session/session.ts'
 
 /** Shows a fraction as a number and as a bar. */
 function Fraction({ value }: { value: number }) {
@@ -15,16 +14,6 @@ function Fraction({ value }: { value: number }) {
         <i className="fill" style={{ width: `${value * 100}%` }} />
       </span>
     </span>
-  )
-}
-
-function SourceEvent({ id }: { id: string }) {
-  const { can } = useSession()
-  if (!can('send')) return <Copyable text={id} />
-  return (
-    <Link className="link" to="/events/$id" params={{ id }}>
-      {id}
-    </Link>
   )
 }
 
@@ -58,7 +47,7 @@ export function AboutMemory({
           'External id': memory.external_id ? <Copyable text={memory.external_id} /> : null,
           Source: [memory.source_type, memory.source_id].filter((part) => part !== null).join(' ') || null,
           'Source address': memory.source_url ? <Copyable text={memory.source_url} /> : null,
-          'Source event': memory.source_event_id ? <SourceEvent id={memory.source_event_id} /> : null,
+          'Source event': memory.source_event_id ? <EventLink id={memory.source_event_id} /> : null,
           'True as of': memory.freshness_date ? <Time at={memory.freshness_date} /> : null,
           Expires: memory.expires_at ? <Time at={memory.expires_at} /> : null,
           Created: <Time at={memory.created_at} />,
