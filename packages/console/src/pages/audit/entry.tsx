@@ -6,6 +6,7 @@ import { Overlay } from '../../components/overlay.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { titleOfAction } from './actions.ts'
+import { pageOf } from './page-of.ts'
 import type { AuditEntry } from './query.ts'
 
 interface EntryDrawerProps {
@@ -14,14 +15,6 @@ interface EntryDrawerProps {
   /** Shows the other entries of this actor. */
   onActor(): void
   onClose(): void
-}
-
-const PAGES: Record<string, string> = { agt: '/agents', chn: '/channels', mem: '/memory' }
-
-/** Returns the page of the changed resource, or null if it has none. */
-function pageOf(resource: string): string | null {
-  const list = PAGES[resource.slice(0, 3)]
-  return list === undefined ? null : `${list}/${resource}`
 }
 
 export function EntryDrawer({ entry, actor, onActor, onClose }: EntryDrawerProps) {
