@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import type { Memory, RelatedMemory } from '@sensorium/client'
+import { MAX_TRAVERSED } from '@sensorium/contract'
+import { countOfRelated, MOST_RELATED } from '../src/pages/memory/most-related.ts'
 import { listQuery, searchBody } from '../src/pages/memory/filters.ts'
 import {
   degrees,
@@ -49,6 +51,25 @@ describe('the graph of memories', () => {
     assert.equal(network.nodes.size, MOST_NODES)
     assert.equal(network.leftOut.size, 21)
     assert.equal(network.edges.size, MOST_NODES - 1)
+  })
+
+  test('[UI-52] a memory is whole once all of its relationships are shown: none is left out, and the answer not cut', () => {
+    const begun = withMemories(EMPTY, [memory('hub')])
+    const to = (count: number, of = count) =>
+      Array.from({ length: count }, (_, index) => ({
+        ...related('hub', `m${index % of}`),
+        relationship: { ...related('hub', `m${index % of}`).relationship, id: `r${index}` },
+      }))
+    const small = withExpanded(begun, 'hub', to(MOST_NODES - 1))
+    assert.deepEqual([small.nodes.get('hub')!.isWhole, small.isCut], [true, false])
+    const large = withExpanded(begun, 'hub', to(MOST_NODES))
+    assert.deepEqual([large.nodes.get('hub')!.isWhole, large.isCut, large.leftOut.size], [false, false, 1])
+    assert.equal(large.nodes.get('hub')!.isExpanded, true, 'there is nothing more to fetch')
+    assert.equal(MOST_RELATED, MAX_TRAVERSED)
+    const cut = withExpanded(begun, 'hub', to(MOST_RELATED, 10))
+    assert.deepEqual([cut.nodes.get('hub')!.isWhole, cut.isCut, cut.leftOut.size], [false, true, 0])
+    assert.equal(countOfRelated(999), '999')
+    assert.equal(countOfRelated(1_000), `${(1_000).toLocaleString()}+`)
   })
 })
 

@@ -3,7 +3,8 @@ import { useId, type ReactNode } from 'react'
 
 interface PanelProps {
   title: string
-  count?: number | undefined
+  /** A text if the number is not exact. */
+  count?: number | string | undefined
   actions?: ReactNode
   /** Lets the content reach the edges, for tables and lists. */
   flush?: boolean

@@ -8,6 +8,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Empty, QueryResult } from '../../components/states.tsx'
 import { useSession } from '../../session/session.ts'
 import { useMayChange } from './may-change.ts'
+import { countOfRelated } from './most-related.ts'
 import { Relate } from './relate.tsx'
 import { RelationshipMark } from './relationship-mark.tsx'
 
@@ -20,7 +21,7 @@ export function Relationships({ memory }: { memory: Memory }) {
   return (
     <Panel
       title="Relationships"
-      count={related.data?.count}
+      count={related.data && countOfRelated(related.data.count)}
       flush
       actions={
         <>

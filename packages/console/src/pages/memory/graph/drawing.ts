@@ -54,11 +54,11 @@ export function draw(graph: MultiDirectedGraph, network: Network, palette: Palet
     if (graph.hasNode(from)) neighbours.set(to, from)
     if (graph.hasNode(to)) neighbours.set(from, to)
   }
-  for (const [id, { memory, isExpanded }] of network.nodes) {
+  for (const [id, { memory, isWhole }] of network.nodes) {
     const look = {
       label: short(memory.title),
       size: crowd * sizeOf(memory.importance, counts.get(id) ?? 0),
-      color: isExpanded ? palette.expanded : palette.folded,
+      color: isWhole ? palette.expanded : palette.folded,
     }
     if (graph.hasNode(id)) graph.mergeNodeAttributes(id, look)
     else {

@@ -82,7 +82,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
           <i className="dot expanded" /> all its relationships are shown
         </span>
         <span>
-          <i className="dot" /> expands on click
+          <i className="dot" /> may have more, expands on click
         </span>
         <span>wider is stronger</span>
       </div>

@@ -44,7 +44,9 @@ export function GraphPage() {
         <span className="quiet small number" role="status">
           {network.nodes.size.toLocaleString()} memories, {network.edges.size.toLocaleString()} relationships
           {waiting.size > 0 ? ', more on their way' : ''}
-          {network.leftOut.size > 0 ? `, ${network.leftOut.size} left out past ${MOST_NODES}` : ''}
+          {network.leftOut.size > 0
+            ? `, ${network.isCut ? 'at least ' : ''}${network.leftOut.size} left out past ${MOST_NODES}`
+            : ''}
         </span>
       }
       actions={

@@ -17,7 +17,7 @@ interface SideProps {
 }
 
 function Chosen({ network, waiting, id, onChoose, onExpand }: Omit<SideProps, 'selected'> & { id: string }) {
-  const { memory, isExpanded } = network.nodes.get(id)!
+  const { memory, isExpanded, isWhole } = network.nodes.get(id)!
   const edges = edgesOf(network, id)
   return (
     <Panel
@@ -56,7 +56,9 @@ function Chosen({ network, waiting, id, onChoose, onExpand }: Omit<SideProps, 's
             </li>
           )
         })}
-        {isExpanded ? null : waiting.has(id) ? (
+        {isWhole ? null : isExpanded ? (
+          <li className="faint small row">It has more relationships than are shown here.</li>
+        ) : waiting.has(id) ? (
           <li className="faint small row">Its other relationships are on their way…</li>
         ) : (
           <li className="row">
@@ -65,7 +67,7 @@ function Chosen({ network, waiting, id, onChoose, onExpand }: Omit<SideProps, 's
             </button>
           </li>
         )}
-        {isExpanded && edges.length === 0 ? <li className="faint small row">It is related to nothing.</li> : null}
+        {isWhole && edges.length === 0 ? <li className="faint small row">It is related to nothing.</li> : null}
       </ul>
     </Panel>
   )
@@ -90,16 +92,16 @@ export function Side({ network, waiting, selected, onChoose, onExpand }: SidePro
           <SearchBox label="Find in the graph" value={typed} onChange={setTyped} />
         </div>
         <ul className="graph-nodes">
-          {shown.map(({ memory, isExpanded }) => (
+          {shown.map(({ memory, isWhole }) => (
             <li key={memory.id}>
               <button type="button" aria-pressed={memory.id === selected} onClick={() => onChoose(memory.id)}>
-                <i className={isExpanded ? 'dot expanded' : 'dot'} />
+                <i className={isWhole ? 'dot expanded' : 'dot'} />
                 <span className="cut grow" dir="auto">
                   {memory.title}
                 </span>
                 <span className="quiet small number">
                   {counts.get(memory.id) ?? 0}
-                  {isExpanded ? '' : '+'}
+                  {isWhole ? '' : '+'}
                 </span>
               </button>
             </li>
