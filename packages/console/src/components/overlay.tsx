@@ -25,7 +25,7 @@ export function Overlay({ title, kind = 'modal', wide = false, awaitsSecret, onC
   return (
     <dialog {...modal} className={wide ? `${kind} wide` : kind} aria-labelledby={id}>
       <header>
-        <h2 id={id} dir="auto">
+        <h2 id={id} dir="auto" title={title}>
           {title}
         </h2>
         <button type="button" className="button bare icon" aria-label="Close" disabled={awaitsSecret} onClick={onClose}>

@@ -17,7 +17,9 @@ export function Toasts() {
       {toasts.map(({ id, text, isFailure, requestId }) => (
         <div key={id} className={isFailure ? 'toast bad' : 'toast'}>
           <div className="grow stack tight">
-            <span>{text}</span>
+            <span className="toast-text" dir="auto" title={text}>
+              {text}
+            </span>
             {requestId === null ? null : (
               <span className="copyable quiet small">
                 Request <code className="cut">{requestId}</code>

@@ -61,6 +61,43 @@ describe('extremes', { skip: noBrowser }, () => {
     assert.ok(words!.height > 40, 'more than one line')
   })
 
+  test('[UI-55] a long name makes no dialog and no message wider than it is, and the cross of a dialog stays', async () => {
+    const { admin } = console.plant
+    const name = 'n'.repeat(255)
+    const agent = await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
+    const memory = { type: 'semantic', scope: 'institutional', content: 'Long.' } as const
+    const { id } = await admin.memory.remember({ ...memory, title: 't'.repeat(2_000) })
+    const wider = `[...document.querySelectorAll("dialog, dialog *, .toast, .toast *")]
+      .filter((one) => getComputedStyle(one).overflowX !== "hidden" && one.clientWidth > 0)
+      .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.outerHTML.slice(0, 80)).join()`
+    const viewport = { width: 390, height: 800 }
+    const { page } = await console.signIn(console.adminKey, `/agents/${agent.id}`, { viewport })
+    const dialog = page.getByRole('dialog')
+    const assertInside = async (): Promise<void> => {
+      await dialog.waitFor()
+      assert.equal(await page.evaluate(wider), '')
+      const cross = (await dialog.getByRole('button', { name: 'Close' }).boundingBox())!
+      assert.ok(
+        cross.x + cross.width <= viewport.width && cross.y > 0 && cross.y < viewport.height,
+        'its cross is in view',
+      )
+    }
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    await assertInside()
+    await dialog.getByRole('button', { name: 'Deactivate' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const toast = (await page.locator('.toast').boundingBox())!
+    assert.ok(toast.x + toast.width <= viewport.width && toast.height < 300, 'the message is in the window')
+    assert.equal(await page.evaluate(wider), '')
+    await page.evaluate<void>(`history.pushState(null, '', '/console/memory/${id}')`)
+    for (const verb of ['Forget', 'Relate']) {
+      await page.getByRole('button', { name: verb, exact: true }).click()
+      await assertInside()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+  })
+
   test('[UI-56] right-to-left text is shown from its beginning, and JSON keeps the order of name and value', async () => {
     const name = 'وكيل المراقبة '.repeat(12).trim()
     const { admin } = console.plant
