@@ -8,7 +8,7 @@ export interface Mailbox extends Agent {
   queue: Queue
 }
 
-export const MAILBOXES_LOOKED_AT = 50
+const MAILBOXES_LOOKED_AT = 50
 /** The note shown when only some of the mailboxes were looked at. */
 export const PARTIAL_NOTE = `Of the newest ${MAILBOXES_LOOKED_AT} active agents.`
 const EVERY_MS = 10_000

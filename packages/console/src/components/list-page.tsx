@@ -15,6 +15,8 @@ interface ListPageProps<T extends { id: string }> {
   /** The singular for one row: `agent`, whose plural is `agents`. */
   noun: string
   list: Rows<T>
+  /** Says after the count that the list is longer than what is known of it. */
+  cutOffNote?: string
   columns: readonly Column<T>[]
   search: string
   onSearch(text: string): void
@@ -38,6 +40,7 @@ const nothing = (): void => {}
 
 export function ListPage<T extends { id: string; name: string }>(props: ListPageProps<T>) {
   const { title, noun, list, search, keyOf, isFiltered = false, fits, create } = props
+  const { cutOffNote = ', of which the newest 5,000 were looked through' } = props
   const shown = useMemo(() => {
     const typed = search.toLowerCase()
     return list.rows.filter(
@@ -72,7 +75,7 @@ export function ListPage<T extends { id: string; name: string }>(props: ListPage
           <span className="number">
             {isPart ? `${shown.length.toLocaleString()} of ` : ''}
             {counted(list.total, noun)}
-            {list.isCutOff ? ', of which the newest 5,000 were looked through' : ''}
+            {list.isCutOff ? cutOffNote : ''}
           </span>
         }
         empty={isPart || isFiltered ? <Empty title={`No ${noun} fits this filter`} /> : props.empty}

@@ -134,7 +134,7 @@ describe('extremes', { skip: noBrowser }, () => {
     assert.ok((await page.evaluate<number>(hidden)) < 1, 'the first letter is in view')
   })
 
-  test('[UI-22] with more agents than it reads, the overview does not claim that nothing waits', async () => {
+  test('[UI-22] [UI-47] with more agents than it reads, the overview does not claim that nothing waits, nor the list that it is all', async () => {
     const admin = createClient({ url: console.url, apiKey: console.adminKey })
     const newer = Array.from({ length: 51 }, (_, i) => `Newer ${i}`)
     for (const name of newer) await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
@@ -143,6 +143,15 @@ describe('extremes', { skip: noBrowser }, () => {
     await page.getByText('Of the newest 50 active agents.').first().waitFor()
     assert.equal(await page.getByText('Nothing waits for an agent').count(), 0)
     assert.equal(await page.getByText('Every endpoint that was pushed to has answered.').count(), 0)
+    await page.getByRole('link', { name: /^Backlog/ }).click()
+    await page.getByText('50 active agents, the newest of more').waitFor()
+    // Of all agents there still are more than are looked at.
+    const { agents } = await admin.agents.list({ limit: 200 })
+    for (const { id, name } of agents) if (name.startsWith('Newer')) await admin.agents.deactivate(id)
+    const { total } = await admin.agents.list({ status: 'active', limit: 1 })
+    await page.getByText(`${total} active agents`, { exact: true }).waitFor()
+    await page.getByRole('searchbox', { name: 'Filter active agents' }).fill('nobody')
+    await page.getByText('No active agent fits this filter').waitFor()
   })
 
   test('[UI-47] with more agents than are listed, an older one is shown in filters, added by its id, and found', async () => {

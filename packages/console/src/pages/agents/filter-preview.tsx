@@ -1,5 +1,6 @@
 import type { Agent } from '@sensorium/client'
 import { Badge } from '../../components/badge.tsx'
+import { counted } from '../../components/counted.ts'
 import { QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useRecentEvents } from './use-recent-events.ts'
@@ -48,7 +49,7 @@ export function FilterPreview({ agent, glob, source, tried }: PreviewProps) {
           return (
             <div className="stack tight" aria-live="polite">
               <span className="quiet small">
-                Would have received {matching} of the latest {events.length} events
+                Would have received {matching} of the latest {counted(events.length, 'event')}
               </span>
               <ul className="tried">
                 {results.slice(0, 8).map(({ event, matches, why }) => (

@@ -6,7 +6,7 @@ import { Segments } from '../../components/segments.tsx'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
-import { byAge, byBacklog, MAILBOXES_LOOKED_AT, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
+import { byAge, byBacklog, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
 import { useRows, type Rows } from '../../api/rows.ts'
 import { useSession } from '../../session/session.ts'
 import { useSearchChange } from '../search-params.ts'
@@ -66,7 +66,7 @@ function useWaiting(order: 'backlog' | 'oldest' | null): Rows<Mailbox> {
       isPrevious: false,
       error,
       refetch: () => void refetch(),
-      isCutOff: false,
+      isCutOff: data?.isCutOff ?? false,
       isWhole: true,
       setViewport() {},
     }
@@ -128,6 +128,13 @@ export function AgentsPage() {
     children: isNew === 'agent' && can('admin') ? <RegisterAgent onClose={() => set({ new: '' })} /> : null,
   }
   if (order === null) return <ListPage<Agent> {...page} list={list} columns={COLUMNS} />
-  const looked = list.total > MAILBOXES_LOOKED_AT ? `the newest ${MAILBOXES_LOOKED_AT} active ` : 'active '
-  return <ListPage<Mailbox> {...page} noun={`${looked}agent`} list={waiting} columns={WAITING} />
+  return (
+    <ListPage<Mailbox>
+      {...page}
+      noun="active agent"
+      list={waiting}
+      cutOffNote=", the newest of more"
+      columns={WAITING}
+    />
+  )
 }

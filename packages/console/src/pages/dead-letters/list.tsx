@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { useOpened } from '../../api/opened.ts'
 import { useRows } from '../../api/rows.ts'
+import { counted } from '../../components/counted.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Opening } from '../../components/opening.tsx'
 import { PageFrame } from '../../components/page.tsx'
@@ -99,7 +100,8 @@ export function DeadLettersPage() {
         foot={
           <>
             <span className="number">
-              {list.total.toLocaleString()} {isFiltered ? 'dead letters fit' : 'dead letters'}
+              {counted(list.total, 'dead letter')}
+              {isFiltered ? (list.total === 1 ? ' fits' : ' fit') : ''}
             </span>
             <PickAll rows={list.rows} picked={picked.size} onPick={setPicked} />
           </>

@@ -5,6 +5,7 @@ import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { LOCAL } from '../../api/reachable.ts'
 import { Badge } from '../../components/badge.tsx'
+import { counted } from '../../components/counted.ts'
 import { Field, FormProblem } from '../../components/field.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
@@ -158,7 +159,7 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
           {send.data === undefined ? null : (
             <span role="status" className="small">
               <Badge tone={send.data.status === 'duplicate' ? 'warn' : 'good'}>{send.data.status}</Badge>{' '}
-              <code>{send.data.event_id}</code>, for {(send.data.recipients ?? 0).toLocaleString()} mailboxes
+              <code>{send.data.event_id}</code>, for {counted(send.data.recipients ?? 0, 'mailbox', 'mailboxes')}
             </span>
           )}
         </div>

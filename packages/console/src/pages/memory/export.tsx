@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { counted } from '../../components/counted.ts'
 import { Field } from '../../components/field.tsx'
 import { KEEPS_OPEN } from '../../components/modal.ts'
 import { Failed } from '../../components/states.tsx'
@@ -82,7 +83,7 @@ export function ExportMemories() {
             ? isRunning
               ? 'Reading…'
               : ''
-            : `${progress.lines.toLocaleString()} lines, ${size(progress.characters)}${progress.isWhole ? ', saved' : ''}`}
+            : `${counted(progress.lines, 'line')}, ${size(progress.characters)}${progress.isWhole ? ', saved' : ''}`}
         </span>
       </div>
     </section>

@@ -1,6 +1,7 @@
 // The drawing itself. It is loaded with the first graph, and the list beside it offers everything that is in it.
 import { useEffect, useRef, useState } from 'react'
 import type Sigma from 'sigma'
+import { counted } from '../../../components/counted.ts'
 import { colorOf, onThemeChange } from '../../../components/token-color.ts'
 import type { RelationshipType } from '../relationship-types.ts'
 import { draw, paletteFrom } from './drawing.ts'
@@ -73,7 +74,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
         ref={place}
         className="graph-canvas"
         role="img"
-        aria-label={`A drawing of ${network.nodes.size} memories and ${network.edges.size} relationships; the list has the same`}
+        aria-label={`A drawing of ${counted(network.nodes.size, 'memory', 'memories')} and ${counted(network.edges.size, 'relationship')}; the list has the same`}
         data-settled={isSettled}
       />
       <Zoom sigma={() => drawing.current?.sigma} />

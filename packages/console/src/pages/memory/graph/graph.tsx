@@ -1,6 +1,7 @@
 // The graph of relationships, starting from one memory or from the memories of a filter.
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { counted } from '../../../components/counted.ts'
 import { PageFrame } from '../../../components/page.tsx'
 import { loadedPart } from '../../../components/part.tsx'
 import { Empty, Failed, Loading } from '../../../components/states.tsx'
@@ -42,7 +43,7 @@ export function GraphPage() {
       back={of === undefined ? { to: '/memory', label: 'memories' } : { to: `/memory/${of}`, label: 'the memory' }}
       beside={
         <span className="quiet small number" role="status">
-          {network.nodes.size.toLocaleString()} memories, {network.edges.size.toLocaleString()} relationships
+          {counted(network.nodes.size, 'memory', 'memories')}, {counted(network.edges.size, 'relationship')}
           {waiting.size > 0 ? ', more on their way' : ''}
           {network.leftOut.size > 0
             ? `, ${network.isCut ? 'at least ' : ''}${network.leftOut.size} left out past ${MOST_NODES}`
