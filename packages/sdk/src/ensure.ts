@@ -22,7 +22,8 @@ export interface Description {
   feeds?: readonly (FeedCreate & { channel: string })[]
 }
 
-export interface EnsureOptions extends CallOptions {
+/** There is no `idempotencyKey`: `ensure` makes many calls, and one key cannot stand for all of them. */
+export interface EnsureOptions extends Omit<CallOptions, 'idempotencyKey'> {
   /** Lets an org-admin create the interests of agents, with a key of each agent that is minted and then revoked. */
   mintKeys?: boolean
   /** Keeps interests and feeds that are not described. */
@@ -198,9 +199,12 @@ async function ensureFeeds(
 export async function ensure(
   tools: EnsureTools,
   { agents = [], interests = [], channels = [], feeds = [] }: Description,
-  { mintKeys = false, keepOthers = false, ...options }: EnsureOptions = {},
+  { mintKeys = false, keepOthers = false, ...given }: EnsureOptions = {},
 ): Promise<Ensured> {
   const { call } = tools
+  // A caller without types may pass a key. With it, the second attempt to create an interest, after the old one was
+  // removed, would get the recorded response of the first: the conflict.
+  const options: CallOptions = { ...given, idempotencyKey: undefined }
   const settings: EnsureSettings = { mintKeys, keepOthers, options }
   const result: Ensured = { agents: {}, channels: {}, interests: [], feeds: [] }
   for (const body of agents) {

@@ -1,7 +1,7 @@
 // Start-up code describes the wanted state, and runs at every start.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createClient, type Client, type Description } from '@sensorium/client'
+import { createClient, type Client, type Description, type EnsureOptions } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
 
@@ -171,6 +171,9 @@ onBothEngines((engine) => {
         fails,
       )
     }
+    // A key that a caller without types passes is not used: a replayed refusal would hide that nothing was created.
+    const keyed = { mintKeys: true, idempotencyKey: 'boot-1' } as EnsureOptions
+    assert.equal((await admin.ensure(withPriority(3), keyed)).interests[0]?.priority, 3)
     // A tenant whose quota is used up can still replace one.
     const settings = { token: OPERATOR_TOKEN, body: { quota_interests: 1 } }
     assert.equal((await service.call(`PATCH /operator/tenants/${tenant.slug}/settings`, settings)).status, 200)
