@@ -8,10 +8,16 @@ import type { DeliveryCalls } from './deliveries.ts'
 const MAX_EXTENDED = 100
 /** The most that the service extends a lease by. The visibility timeout, and so the first lease, may be longer. */
 const MAX_EXTENSION_S = 3_600
+/** What leases are extended by, unless the caller sets it. */
+const DEFAULT_EXTENSION_S = 30
+/** The shortest visibility timeout that a service can have. */
+const SHORTEST_LEASE_S = 1
 
 interface Held {
   delivery: Delivery
   since: number
+  /** Whether this worker has extended the lease, so that its length is known. */
+  isExtended: boolean
 }
 
 interface Running extends Held {
@@ -26,7 +32,8 @@ export type Settle = () => Promise<void>
 export interface InHandParts {
   deliveries: DeliveryCalls
   concurrency: number
-  leaseSeconds: number
+  /** The visibility timeout of the service, if the caller knows it. */
+  leaseSeconds: number | undefined
   /** Handles a delivery. Resolves to the call that reports the outcome to the service. */
   handle(delivery: Delivery): Promise<Settle>
   isStopping(): boolean
@@ -44,15 +51,16 @@ export interface InHand {
   freeCapacity(): Promise<number>
   /** Resolves when nothing is being handled. */
   finish(): Promise<void>
-  /** Stops extending leases. */
+  /** Stops extending leases, also calls under way. */
   close(): void
 }
 
 export function makeInHand(parts: InHandParts): InHand {
   const { deliveries, concurrency, handle, isStopping, report } = parts
-  const leaseSeconds = Math.min(parts.leaseSeconds, MAX_EXTENSION_S)
+  const leaseSeconds = Math.min(parts.leaseSeconds ?? DEFAULT_EXTENSION_S, MAX_EXTENSION_S)
   const running = new Map<string, Running>()
   const waiting = new Map<string, Held>()
+  const closing = new AbortController()
   let onFreed = (): void => {}
 
   async function handleAndSettle(delivery: Delivery, hasWaited: boolean): Promise<void> {
@@ -79,13 +87,15 @@ export function makeInHand(parts: InHandParts): InHand {
         else startWaiting()
         onFreed()
       })
-    running.set(delivery.id, { delivery, since: performance.now(), finished, redelivered: null })
+    running.set(delivery.id, { delivery, since: performance.now(), isExtended: hasWaited, finished, redelivered: null })
   }
 
   function start(delivery: Delivery): void {
     const earlier = running.get(delivery.id)
-    if (earlier) earlier.redelivered = delivery
-    else run(delivery, false)
+    if (!earlier) return run(delivery, false)
+    earlier.redelivered = delivery
+    // Its new lease is a first one again.
+    earlier.isExtended = false
   }
 
   function startWaiting(): void {
@@ -95,23 +105,34 @@ export function makeInHand(parts: InHandParts): InHand {
     run(next.delivery, true)
   }
 
-  /** Extends the leases of deliveries that have been in hand for a third of one. */
-  async function extendOld(): Promise<void> {
-    const before = performance.now() - (leaseSeconds * 1000) / 3
-    const old = [...running.values(), ...waiting.values()]
-      .filter(({ since }) => since <= before)
-      .map(({ delivery }) => delivery.id)
-    for (let from = 0; from < old.length; from += MAX_EXTENDED)
-      await deliveries.extend(old.slice(from, from + MAX_EXTENDED), leaseSeconds)
+  /** Extends leases that have been in hand for a third of `seconds`; with `isFirst`, those not extended before. */
+  async function extendOld(seconds: number, isFirst: boolean): Promise<void> {
+    const before = performance.now() - (seconds * 1000) / 3
+    const old = [...running.values(), ...waiting.values()].filter(
+      ({ since, isExtended }) => since <= before && !(isFirst && isExtended),
+    )
+    for (const held of old) held.isExtended = true
+    while (old.length > 0) {
+      const ids = old.splice(0, MAX_EXTENDED).map(({ delivery }) => delivery.id)
+      await deliveries.extend(ids, leaseSeconds, { signal: closing.signal })
+    }
   }
 
-  const heartbeat = setInterval(() => void extendOld().catch(report), (leaseSeconds * 1000) / 3)
+  const everyThirdOf = (seconds: number, isFirst = false): ReturnType<typeof setInterval> =>
+    setInterval(
+      () => void extendOld(seconds, isFirst).catch((error) => closing.signal.aborted || report(error)),
+      (seconds * 1000) / 3,
+    )
+  const timers = [everyThirdOf(leaseSeconds)]
+  // No response tells how long the first lease is, and the operator may change it at any time. So it is taken for the
+  // shortest one, at the price of a call for handlers that take longer than a third of a second.
+  if (parts.leaseSeconds === undefined) timers.push(everyThirdOf(SHORTEST_LEASE_S, true))
 
   return {
     start,
     startInTurn(delivery) {
       if (running.has(delivery.id) || (running.size < concurrency && !isStopping())) start(delivery)
-      else waiting.set(delivery.id, { delivery, since: performance.now() })
+      else waiting.set(delivery.id, { delivery, since: performance.now(), isExtended: false })
     },
     forgetWaiting: () => waiting.clear(),
     async freeCapacity() {
@@ -121,6 +142,10 @@ export function makeInHand(parts: InHandParts): InHand {
     async finish() {
       while (running.size > 0) await Promise.all([...running.values()].map(({ finished }) => finished))
     },
-    close: () => clearInterval(heartbeat),
+    close() {
+      for (const timer of timers) clearInterval(timer)
+      // An extension that is being retried would outlive the worker.
+      closing.abort()
+    },
   }
 }

@@ -20,7 +20,6 @@ import type { Tokens } from './tokens.ts'
 import { orAborted } from './wait.ts'
 
 const DEFAULT_CONCURRENCY = 8
-const DEFAULT_LEASE_S = 30
 const REMEMBERED = 10_000
 const MAX_REASON = 1_000
 const MAX_WAIT_S = 86_400
@@ -59,8 +58,9 @@ export interface WorkerOptionsOf<Client, D> {
   /** `poll`, the default, uses long polls; `sse` keeps one stream open, which has the lower latency. */
   mode?: 'poll' | 'sse'
   /**
-   * The visibility timeout of the service; 30 by default. The lease of a handler that takes longer than a third of it
-   * is extended. An extension is an hour at most, so longer leases are extended every 20 minutes.
+   * The visibility timeout of the service. The lease of a handler that takes longer than a third of it is extended by
+   * it. An extension is an hour at most, so longer leases are extended every 20 minutes. If it is left out, the first
+   * extension comes within 0.7 seconds, whatever the timeout is, and each is of 30 seconds.
    */
   leaseSeconds?: number
   /**
@@ -89,10 +89,10 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   tokens: Tokens,
   options: WorkerOptionsOf<Client, D>,
 ): Worker {
-  const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds = DEFAULT_LEASE_S } = options
+  const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds } = options
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError('concurrency takes a whole number from 1 on')
-  if (!Number.isInteger(leaseSeconds) || leaseSeconds < 1)
+  if (leaseSeconds !== undefined && !(Number.isInteger(leaseSeconds) && leaseSeconds >= 1))
     throw new RangeError('leaseSeconds takes a whole number from 1 on')
   const report = (error: unknown, delivery?: Delivery): void => (options.onError ?? tellConsole)(error, delivery)
   const handled = new RecentIds(REMEMBERED)

@@ -116,6 +116,35 @@ test('[SDK-10] a stream that is reopened does not exceed the concurrency', async
   assert.deepEqual(told, ['ack dlv_one', 'extend dlv_two', 'ack dlv_two'])
 })
 
+test('[SDK-13] an extension of a lease that is under way does not outlive its worker', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const now = t.mock.method(performance, 'now', () => 0)
+  const { fetch, asked } = farEnd(({ url }) => url.endsWith('/extend'))
+  const extensions: AbortSignal[] = []
+  let polls = 0
+  const given: typeof fetch = (input, init) => {
+    const { pathname } = new URL(String(input))
+    if (pathname.endsWith('/extend')) extensions.push(init!.signal!)
+    if (!pathname.endsWith('/poll')) return fetch(input, init)
+    if (polls++ === 0) return Promise.resolve(Response.json({ deliveries: [delivery('slow')], count: 1 }))
+    return new Promise((_, reject) => init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason)))
+  }
+  const begun = Promise.withResolvers<void>()
+  const errors: unknown[] = []
+  const worker = createClient({ url: 'http://service', token: 't', fetch: given }).worker({
+    onError: (error) => errors.push(error),
+    async handle() {
+      begun.resolve()
+      await asked('/v1/delivery/extend')
+    },
+  })
+  await begun.promise
+  now.mock.mockImplementation(() => 700)
+  t.mock.timers.tick(700)
+  await worker.stop()
+  assert.deepEqual([extensions.map(({ aborted }) => aborted), errors], [[true], []])
+})
+
 test('[SDK-13] a second stop with a grace period ends what the first one waited for', async () => {
   const { client, told } = streams([delivery('slow')])
   const begun = Promise.withResolvers<void>()

@@ -9,7 +9,10 @@ import { delivery, streams } from './streams.ts'
 const LEASE_S = 1
 
 /** A worker with one handler, which holds on to the delivery `one` until `release` is called. */
-function busyWorker({ client }: ReturnType<typeof streams>, leaseSeconds = LEASE_S) {
+function busyWorker(
+  { client }: ReturnType<typeof streams>,
+  lease: { leaseSeconds?: number } = { leaseSeconds: LEASE_S },
+) {
   const held = Promise.withResolvers<void>()
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => {})
@@ -17,7 +20,7 @@ function busyWorker({ client }: ReturnType<typeof streams>, leaseSeconds = LEASE
   const worker = client.worker({
     mode: 'sse',
     concurrency: 1,
-    leaseSeconds,
+    ...lease,
     onError: (error) => failed.reject(error),
     async handle({ event }) {
       begun.push(event.id)
@@ -67,7 +70,7 @@ test('[SDK-11] a lease of half a day is extended by the hour, the most that the 
   t.mock.timers.enable({ apis: ['setInterval'] })
   const now = t.mock.method(performance, 'now', () => 0)
   const service = streams([delivery('one'), delivery('two')])
-  const { worker, begun, release, failed } = busyWorker(service, 43_200)
+  const { worker, begun, release, failed } = busyWorker(service, { leaseSeconds: 43_200 })
   // The turn after the first has begun, the second waits: both are in one chunk of the stream.
   while (begun.length === 0) await new Promise(setImmediate)
   now.mock.mockImplementation(() => 1_200_000)
@@ -75,6 +78,23 @@ test('[SDK-11] a lease of half a day is extended by the hour, the most that the 
   release()
   await Promise.race([service.hears('ack dlv_two'), failed]).finally(() => worker.stop())
   assert.ok(service.told.includes('extend dlv_one,dlv_two'))
+})
+
+test('[SDK-11] without leaseSeconds, the first extension comes before the shortest lease can have ended', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const now = t.mock.method(performance, 'now', () => 0)
+  const service = streams([delivery('one'), delivery('two')])
+  const { worker, begun, release } = busyWorker(service, {})
+  while (begun.length === 0) await new Promise(setImmediate)
+  for (const ms of [334, 668, 1_002, 9_999]) {
+    now.mock.mockImplementation(() => ms)
+    t.mock.timers.tick(334)
+  }
+  release()
+  await service.hears('ack dlv_two')
+  await worker.stop()
+  // Once: from then on the lease is as long as the worker asked for. The second is extended again when its turn comes.
+  assert.deepEqual(service.told, ['extend dlv_one,dlv_two', 'ack dlv_one', 'extend dlv_two', 'ack dlv_two'])
 })
 
 test('[SDK-11] a worker refuses a lease that is not a whole number of seconds', () => {
