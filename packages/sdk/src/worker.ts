@@ -64,8 +64,8 @@ export interface WorkerOptionsOf<Client, D> {
    */
   leaseSeconds?: number
   /**
-   * Called with the errors that the worker meets: a handler that threw, a service that is unreachable. By default they
-   * are written to the console.
+   * Called with the errors that the worker meets: a handler that threw, a service that is unreachable, a handled
+   * delivery that can no longer be acknowledged. By default they are written to the console.
    */
   onError?(error: unknown, delivery?: Delivery): void
   /** Aborting it stops the worker. */
@@ -96,7 +96,12 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     throw new RangeError('leaseSeconds takes a whole number from 1 on')
   const report = (error: unknown, delivery?: Delivery): void => (options.onError ?? tellConsole)(error, delivery)
   const handled = new RecentIds(REMEMBERED)
-  const acknowledge = makeAcknowledge((ids) => client.deliveries.ack(ids))
+  const acknowledge = makeAcknowledge(async (ids) => {
+    const missed = ids.length - (await client.deliveries.ack(ids))
+    // Another worker had acknowledged them, or they became dead letters when their leases ended. Without a report,
+    // nobody would learn why an event that was handled is among the dead letters.
+    if (missed > 0) report(new Error(`${missed} of ${ids.length} handled deliveries were settled before`))
+  })
   const outOfTime = new AbortController()
   let stopping: Promise<void> | null = null
 

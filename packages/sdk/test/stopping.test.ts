@@ -178,6 +178,16 @@ test('[SDK-10] a worker without onError logs errors to the console', async (t) =
   assert.match(said.mock.calls.map(({ arguments: [text] }) => String(text)).join('\n'), /no such pump/)
 })
 
+test('[SDK-10] a handled delivery that can no longer be acknowledged is reported', async () => {
+  const { client, lost, hears } = streams([delivery('late')])
+  lost.add('dlv_late')
+  const errors: unknown[] = []
+  const worker = client.worker({ mode: 'sse', handle: () => {}, onError: (error) => errors.push(error) })
+  await hears('ack dlv_late')
+  await worker.stop()
+  assert.match(errors.join(), /^Error: 1 of 1 handled deliveries were settled before/)
+})
+
 test('[SDK-10] a concurrency that is not a whole number from 1 is refused', () => {
   const client = createClient({ url: 'http://service', token: 't' })
   for (const concurrency of [0, -1, 0.5, Number.NaN])
