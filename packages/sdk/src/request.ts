@@ -162,17 +162,26 @@ export const LINES = 'application/x-ndjson'
 /** The one success that has no body. */
 const NO_CONTENT = 204
 
+/**
+ * Returns the text whose characters are the UTF-8 bytes of `key`. A header carries bytes, and the service reads those
+ * of an Idempotency-Key as UTF-8.
+ */
+const asBytes = (key: string): string => String.fromCharCode(...new TextEncoder().encode(key))
+
+/** Throws a TypeError if a value cannot be in a header. From fetch, it would look like a connection that failed. */
 export function headersOf(method: string, body: unknown, options: CallOptions): Record<string, string> {
-  return {
+  const headers = {
     accept: `application/json, ${LINES}`,
     prefer: 'handling=strict',
     ...(body === undefined ? {} : { 'content-type': typeof body === 'string' ? LINES : 'application/json' }),
     ...(method === 'POST' || method === 'PATCH'
-      ? { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() }
+      ? { 'idempotency-key': asBytes(options.idempotencyKey ?? crypto.randomUUID()) }
       : {}),
     ...(options.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
     ...options.headers,
   }
+  new Headers(headers)
+  return headers
 }
 
 export function makeCall(connection: Connection, tokens: Tokens | null): Call {

@@ -21,12 +21,20 @@ export interface Tokens {
   scopes(): Promise<readonly string[] | undefined>
 }
 
-export const fixedToken = (token: string): Tokens => ({
-  get: async () => token,
-  refused: () => false,
-  agent: async () => undefined,
-  scopes: async () => undefined,
-})
+/** Throws if no header can carry the token, in words that do not contain it. */
+export function fixedToken(token: string): Tokens {
+  try {
+    new Headers({ authorization: `Bearer ${token}` })
+  } catch {
+    throw new TypeError('no header can carry the token')
+  }
+  return {
+    get: async () => token,
+    refused: () => false,
+    agent: async () => undefined,
+    scopes: async () => undefined,
+  }
+}
 
 /**
  * Returns the `scope` claim of a token. It is read, not verified: the service decides, and this only shows what it will

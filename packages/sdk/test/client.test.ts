@@ -173,6 +173,23 @@ onBothEngines((engine) => {
     assert.equal(new Set(results.map(({ event_id }) => event_id)).size, 2)
   })
 
+  test('[SDK-8] an idempotency key may have any characters, and those of Latin-1 mean what they always did', async () => {
+    const { token } = await tenant.agent()
+    const client = createClient({ url: service.url, token, attempts: 1 })
+    const publish = (n: number, idempotencyKey: string) =>
+      client.publish({ type: 'a.b', source: '/s', data: { n } }, { idempotencyKey })
+    const first = await publish(1, 'order-\u20ac17')
+    assert.deepEqual(await publish(1, 'order-\u20ac17'), first)
+    await assert.rejects(publish(2, 'order-\u20ac17'), { code: 'conflict' })
+    assert.equal((await publish(2, 'order-\u20a417')).status, 'accepted')
+    // As fetch sends it, which is how earlier releases of the client did: a byte for each character.
+    const key = 'order-\u00fc17'
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key }
+    const body = JSON.stringify({ specversion: '1.0', type: 'a.b', source: '/s', id: 'earlier' })
+    assert.equal((await fetch(`${service.url}/v1/events`, { method: 'POST', headers, body })).status, 202)
+    await assert.rejects(publish(1, key), { code: 'conflict' })
+  })
+
   test('[CON-7] live yields events and counts until it is aborted, across a stream that broke off', async () => {
     const agent = await tenant.agent()
     const opened: ReadableStreamDefaultReader[] = []

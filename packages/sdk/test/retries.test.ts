@@ -54,6 +54,16 @@ test('[SDK-8] the client gives up after its attempts, with the last error', asyn
   await assert.rejects(other.agents.list(), (error) => error instanceof SensoriumError && error.status === 500)
 })
 
+test('[SDK-8] what no header can carry is refused at once, without a request', async () => {
+  const { fetch, asked } = scripted([])
+  const client = createClient({ url: 'http://service', token: 't', fetch })
+  const wrong = [{ idempotencyKey: 'a\nb' }, { requestId: '\u20ac' }, { headers: { 'x-mine': 'a\0b' } }]
+  for (const options of wrong) await assert.rejects(client.publish({ type: 'a.b', source: '/s' }, options), TypeError)
+  await assert.rejects(client.memory.exportLines({}, { requestId: '\u20ac' }).next(), TypeError)
+  assert.throws(() => createClient({ url: 'http://service', token: 'sec\nret' }), { message: /^no header can carry/ })
+  assert.equal(asked.length, 0)
+})
+
 test('[SDK-41] a call waits for a service that is away, and not for one that fails', () => {
   assert.equal(isLast(undefined, 8, 59_000, true), false)
   assert.equal(isLast(undefined, 8, 60_000, true), true)
