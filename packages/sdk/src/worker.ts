@@ -94,7 +94,12 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     throw new RangeError('concurrency takes a whole number from 1 on')
   if (leaseSeconds !== undefined && !(Number.isInteger(leaseSeconds) && leaseSeconds >= 1))
     throw new RangeError('leaseSeconds takes a whole number from 1 on')
-  const report = (error: unknown, delivery?: Delivery): void => (options.onError ?? tellConsole)(error, delivery)
+  /** If `onError` throws or rejects, which must not stop a worker, the console gets both errors. */
+  const report = (error: unknown, delivery?: Delivery): void =>
+    void (async () => (options.onError ?? tellConsole)(error, delivery))().catch((thrown: unknown) => {
+      tellConsole(error, delivery)
+      tellConsole(thrown, delivery)
+    })
   const handled = new RecentIds(REMEMBERED)
   const acknowledge = makeAcknowledge(async (ids) => {
     const missed = ids.length - (await client.deliveries.ack(ids))

@@ -178,6 +178,29 @@ test('[SDK-10] a worker without onError logs errors to the console', async (t) =
   assert.match(said.mock.calls.map(({ arguments: [text] }) => String(text)).join('\n'), /no such pump/)
 })
 
+const BROKEN_LOGGERS = {
+  throws() {
+    throw new Error('no disk')
+  },
+  rejects: async () => Promise.reject(new Error('no disk')),
+}
+for (const [how, onError] of Object.entries(BROKEN_LOGGERS))
+  test(`[SDK-10] a delivery is given back also if onError ${how}, and the console gets both errors`, async (t) => {
+    const said = t.mock.method(console, 'error', () => {})
+    const { client, hears } = streams([delivery('bad')])
+    const worker = client.worker({
+      mode: 'sse',
+      onError,
+      handle() {
+        throw new Error('no such pump')
+      },
+    })
+    await hears('nack dlv_bad')
+    await worker.stop()
+    const lines = said.mock.calls.map(({ arguments: [text] }) => String(text)).join('\n')
+    assert.match(lines, /no such pump\n.*no disk/)
+  })
+
 test('[SDK-10] a handled delivery that can no longer be acknowledged is reported', async () => {
   const { client, lost, hears } = streams([delivery('late')])
   lost.add('dlv_late')
