@@ -40,6 +40,8 @@ export interface ClientOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
+/** 23 days. With the `wait` of a poll it is still no longer than a timer can run. */
+const MAX_TIMEOUT_MS = 2e9
 
 interface Parts {
   call: Call
@@ -124,7 +126,7 @@ export function createClient(options: ClientOptions): Client {
     fetch: options.fetch ?? ((...given) => fetch(...given)),
     attempts: options.attempts,
     maxRetryAfter: options.maxRetryAfter ?? Number.POSITIVE_INFINITY,
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS),
     parse: options.parse ?? JSON.parse,
   }
   const { apiKey, token } = options

@@ -6,8 +6,11 @@ const MAX_MS = 20_000
 const LEAST_ATTEMPTS = 8
 /** And it waits at least this long in all for a service that is away: longer than a restart takes. */
 const LEAST_PATIENCE_MS = 60_000
-/** The longest wait before a retry, whatever the service asks for. A timer of 25 days would fire at once. */
+/** The longest wait before a retry, whatever the service asks for. */
 const MAX_ASKED_S = 300
+
+/** The longest timer. One that is set for longer, or for ever, would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Resolves after that time; rejects with the signal's reason as soon as it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -17,7 +17,7 @@ import { RecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
 import { pollSource, streamSource, type Source } from './sources.ts'
 import type { Tokens } from './tokens.ts'
-import { orAborted } from './wait.ts'
+import { MAX_TIMER_MS, orAborted } from './wait.ts'
 
 const DEFAULT_CONCURRENCY = 8
 const REMEMBERED = 10_000
@@ -75,8 +75,8 @@ export interface WorkerOptionsOf<Client, D> {
 export interface Worker {
   /**
    * Starts no new handlers, and resolves when the running ones have finished and their deliveries are acknowledged.
-   * After `graceMs` the handlers' signal is aborted and the unfinished deliveries are given back. A second call may set
-   * `graceMs` when the first did not.
+   * After `graceMs` the handlers' signal is aborted and the unfinished deliveries are given back; without it, or if it
+   * is longer than 24 days, they are waited for. A second call may set `graceMs` when the first did not.
    */
   stop(graceMs?: number): Promise<void>
   /** Resolves once the worker has stopped. Rejects when it cannot go on: its key was revoked, or lacks the scope. */
@@ -154,7 +154,8 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     })())
 
   async function stop(graceMs?: number): Promise<void> {
-    const timer = graceMs === undefined ? undefined : setTimeout(() => outOfTime.abort(unfinished()), graceMs)
+    const isLimited = graceMs !== undefined && graceMs <= MAX_TIMER_MS
+    const timer = isLimited ? setTimeout(() => outOfTime.abort(unfinished()), graceMs) : undefined
     await begin().finally(() => clearTimeout(timer))
   }
 

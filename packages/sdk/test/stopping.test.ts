@@ -162,6 +162,37 @@ test('[SDK-13] a second stop with a grace period ends what the first one waited 
   assert.deepEqual(told, ['nack dlv_slow'])
 })
 
+for (const endless of [Number.POSITIVE_INFINITY, 2 ** 31])
+  test(`[SDK-13] no timer is set for ${endless} ms, after which it would fire at once`, async (t) => {
+    const timeouts = t.mock.method(globalThis, 'setTimeout')
+    const { client, told } = streams([delivery('slow')])
+    const begun = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const worker = client.worker({
+      mode: 'sse',
+      async handle({ signal }) {
+        begun.resolve()
+        await held.promise
+        assert.equal(signal.aborted, false)
+      },
+    })
+    await begun.promise
+    const stopped = worker.stop(endless)
+    held.resolve()
+    await stopped
+    assert.deepEqual(told, ['ack dlv_slow'])
+    const patient = createClient({
+      url: 'http://service',
+      token: 't',
+      timeoutMs: endless,
+      attempts: 1,
+      fetch: farEnd(() => false).fetch,
+    })
+    assert.deepEqual(await patient.agents.get('agt_1'), {})
+    await assert.rejects(patient.memory.exportLines({}).next(), /could not be opened/)
+    assert.ok(timeouts.mock.calls.every(({ arguments: [, ms = 0] }) => ms < 2 ** 31))
+  })
+
 test('[SDK-10] a worker without onError logs errors to the console', async (t) => {
   const said = t.mock.method(console, 'error', () => {})
   const { client } = streams([delivery('bad')])
