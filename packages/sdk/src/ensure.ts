@@ -187,13 +187,18 @@ async function ensureFeeds(
   { options, keepOthers }: EnsureSettings,
 ): Promise<Feed[]> {
   const list = async (): Promise<Feed[]> => (await call('listFeeds', { params: { id } }, options)).feeds
-  const { missing, others } = difference(await list(), wanted, sameFeed)
+  const { missing } = difference(await list(), wanted, sameFeed)
   for (const body of missing) await call('createFeed', { params: { id }, body }, options)
-  if (!keepOthers)
-    for (const other of others)
-      await nullIfRefused(call('deleteFeed', { params: { id, feed_id: other.id } }, options), 404)
+  // Nothing keeps several processes from creating the same feed at the same moment. Each of them looks again and keeps
+  // the oldest, so that whoever looks last leaves one.
   const now = await list()
-  return wanted.flatMap((one) => now.filter((feed) => sameFeed(feed, one)).slice(0, 1))
+  const removed = difference(now, wanted, sameFeed).others.filter(
+    (other) => !keepOthers || wanted.some((one) => sameFeed(other, one)),
+  )
+  for (const other of removed)
+    await nullIfRefused(call('deleteFeed', { params: { id, feed_id: other.id } }, options), 404)
+  const left = now.filter((feed) => !removed.includes(feed))
+  return wanted.flatMap((one) => left.filter((feed) => sameFeed(feed, one)).slice(0, 1))
 }
 
 export async function ensure(

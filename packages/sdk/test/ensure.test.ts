@@ -1,7 +1,7 @@
 // Start-up code describes the wanted state, and runs at every start.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createClient, type Client, type Description, type EnsureOptions } from '@sensorium/client'
+import { createClient, type Client, type Description, type Ensured, type EnsureOptions } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
 
@@ -109,6 +109,24 @@ onBothEngines((engine) => {
     }
     const { feeds } = await admin.channels.feeds(last.channels['incidents']!.id)
     assert.equal(feeds.length, 1)
+  })
+
+  test('[SDK-18] a feed that another process created at the same moment is not left twice', async () => {
+    await fresh()
+    const described: Description = {
+      channels: [{ external_id: 'incidents', name: 'Incidents', type: 'private' }],
+      feeds: [{ channel: 'incidents', event_type_glob: 'com.plant.*' }],
+    }
+    let first: Promise<Ensured> | undefined
+    // The other process runs as a whole between the list of feeds and the creation of the missing one.
+    const late: typeof fetch = async (input, init) => {
+      if (init?.method === 'POST' && String(input).endsWith('/feeds')) await (first ??= admin.ensure(described))
+      return fetch(input, init)
+    }
+    const second = createClient({ url: service.url, apiKey: tenant.adminKey, fetch: late })
+    const { feeds, channels } = await second.ensure(described, { keepOthers: true })
+    assert.deepEqual(feeds, (await first)!.feeds)
+    assert.deepEqual((await admin.channels.feeds(channels['incidents']!.id)).feeds, feeds)
   })
 
   test('[SDK-18][SDK-19] an agent describes itself; interests of others need a key of theirs', async () => {
