@@ -1,18 +1,7 @@
 // The mailbox: polling, settling, dead letters, and the state of a queue.
 import { operation } from './operation.ts'
-import { EVENT_EXAMPLE } from './events.ts'
-import {
-  Type,
-  type Static,
-  clampedLimit,
-  dateTime,
-  eventTypeGlob,
-  id,
-  jsonObject,
-  oneOf,
-  page,
-  text,
-} from './shapes.ts'
+import { Event } from './events.ts'
+import { Type, type Static, clampedLimit, dateTime, eventTypeGlob, id, oneOf, page, text } from './shapes.ts'
 
 export const MAX_POLL = 100
 
@@ -22,11 +11,14 @@ const nullableTime = Type.Unsafe<string | null>({
   examples: ['2030-01-31T12:00:00Z'],
 })
 
+/** With extension attributes, and with what the service adds: `original` and `enrichment`. */
+const payload = Type.Unsafe<Event & Record<string, unknown>>(Event)
+
 export const Delivery = Type.Object(
   {
     id: id('dlv'),
     event_id: Type.String({ examples: ['order-1-created'] }),
-    payload: jsonObject({ description: 'The CloudEvents envelope, as it was published.', examples: [EVENT_EXAMPLE] }),
+    payload,
     attempt_count: Type.Integer({ minimum: 1 }),
     created_at: dateTime(),
   },
@@ -41,7 +33,7 @@ export const DeadLetter = Type.Object(
     agent_id: id('agt'),
     attempt_count: Type.Integer(),
     dlq_reason: Type.String({ examples: ['the ledger is closed'] }),
-    payload: jsonObject({ examples: [EVENT_EXAMPLE] }),
+    payload,
     created_at: dateTime(),
     dead_lettered_at: dateTime(),
   },

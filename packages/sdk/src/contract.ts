@@ -1091,8 +1091,8 @@ export type DeliveryList = {
 export type Delivery = {
   id: string
   event_id: string
-  /** The CloudEvents envelope, as it was published. */
-  payload: Record<string, unknown>
+  /** A CloudEvents 1.0 envelope. Extension attributes are stored unchanged. */
+  payload: Event
   attempt_count: number
   created_at: string
 }
@@ -1136,7 +1136,8 @@ export type DeadLetter = {
   agent_id: string
   attempt_count: number
   dlq_reason: string
-  payload: Record<string, unknown>
+  /** A CloudEvents 1.0 envelope. Extension attributes are stored unchanged. */
+  payload: Event
   created_at: string
   dead_lettered_at: string
 }

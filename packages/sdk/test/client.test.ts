@@ -62,8 +62,9 @@ onBothEngines((engine) => {
     assert.equal(recipients, 1)
     const answered = new Promise<void>((resolve, reject) => {
       const worker = theirs!.worker({
-        async handle({ event, client }) {
-          await client.events.reply(event, { type: 'question.answered', data: { text: 'I am' } })
+        async handle({ event, delivery, client }) {
+          // The payload of a delivery has the type of an event, for those who poll without a worker.
+          await client.events.reply(delivery.payload, { type: 'question.answered', data: { text: 'I am' } })
           await assert.rejects(client.events.reply({ ...event, replyto: '' }, { type: 'x' }), TypeError)
           void worker.stop().then(resolve, reject)
         },
