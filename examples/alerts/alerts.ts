@@ -1,7 +1,7 @@
 // A sensor reports temperatures. A triage agent receives only the hot ones, recalls its memories, and remembers what it
 // did, so that the next alarm arrives together with the lesson of the last.
 //
-// Run it against a service: node_modules/.bin/node examples/alerts/alerts.ts http://localhost:8080 ak_live_…
+// Run it against a service: node examples/alerts/alerts.ts http://localhost:8080 ak_live_…
 import { createClient, type AgentCreate, type Client, type Delivery, type KeyMint, type Trace } from '@sensorium/client'
 
 interface Measured {

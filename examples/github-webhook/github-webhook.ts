@@ -6,7 +6,7 @@
 // the webhook's own address and its secret instead; the rest does not change.
 //
 // Run it against a service that has an OPERATOR_TOKEN:
-//   node_modules/.bin/node examples/github-webhook/github-webhook.ts http://localhost:8080 ak_live_… "$OPERATOR_TOKEN"
+//   node examples/github-webhook/github-webhook.ts http://localhost:8080 ak_live_… "$OPERATOR_TOKEN"
 import { createHmac, randomUUID } from 'node:crypto'
 import { createClient, type Client, type Worker } from '@sensorium/client'
 

@@ -2,7 +2,7 @@
 // what should happen, remembers that, and acknowledges. The model here is scripted, so that the example needs no account
 // anywhere; `runLoop` works with any other `Model` as well.
 //
-// Run it against a service: node_modules/.bin/node examples/mcp-loop/mcp-loop.ts http://localhost:8080 ak_live_…
+// Run it against a service: node examples/mcp-loop/mcp-loop.ts http://localhost:8080 ak_live_…
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createClient, type Client, type KeyMint } from '@sensorium/client'
 

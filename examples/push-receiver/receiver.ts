@@ -1,6 +1,6 @@
 // A receiver of pushes with the TypeScript client: it verifies each push, stores it, responds, and does the work later.
 //
-// Usage: PUSH_SECRET=whsec_… node_modules/.bin/node examples/push-receiver/receiver.ts [port]
+// Usage: PUSH_SECRET=whsec_… node examples/push-receiver/receiver.ts [port]
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { InvalidPush, verifyPush, type Delivery } from '@sensorium/client'

@@ -1,7 +1,7 @@
 // A support team of three agents. Intake classifies tickets, Billing handles those about money, and Lead receives
 // everything urgent through a channel. What Billing learns is promoted to the team, so that Intake knows it too.
 //
-// Run it against a service: node_modules/.bin/node examples/support-triage/support-triage.ts http://localhost:8080 ak_live_…
+// Run it against a service: node examples/support-triage/support-triage.ts http://localhost:8080 ak_live_…
 import { createClient, type Client } from '@sensorium/client'
 
 const TEAM = 'support'
