@@ -1,4 +1,4 @@
-import { RetryAfter, SensoriumError, type Delivery } from '@sensorium/client'
+import { ConnectionError, RetryAfter, SensoriumError, type Delivery } from '@sensorium/client'
 import { UsageError, type ClientRun } from '../command.ts'
 import { numberOf } from './read-input.ts'
 import { showDelivery } from './show-delivery.ts'
@@ -9,6 +9,9 @@ const MOST_HELD = 100
 const GRACE_MS = 2_000
 /** Without a delay, a delivery would return over the stream that is about to close, and use up another attempt. */
 const GIVEN_BACK_FOR_S = 1
+
+const isRetried = (error: unknown): error is Error =>
+  error instanceof ConnectionError || error instanceof SensoriumError
 
 export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
   const count = numberOf('--count', options['count']) ?? Number.POSITIVE_INFINITY
@@ -53,7 +56,8 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
     onError(error) {
       // Held deliveries would keep a worker running that has lost its key. The error is reported when the worker stops.
       if (error instanceof SensoriumError && [401, 403].includes(error.status)) ended.resolve()
-      else if (error instanceof Error && !(error instanceof RetryAfter)) console.error(`${error.message}; trying again`)
+      else if (isRetried(error)) console.error(`${error.message}; trying again`)
+      else if (error instanceof Error && !(error instanceof RetryAfter)) console.error(error.message)
     },
   })
   try {
