@@ -6,13 +6,11 @@ import type { LookupFunction } from 'node:net'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { http } from '../kernel/node-http.ts'
+import { drain, parseInSlices } from './drain.ts'
 import type { PushResult } from './outcome.ts'
 import { AddressRefused, type SafeAddress } from './safe-address.ts'
 
 export const RESPONSE_WITHIN_MS = 15_000
-/** The status decides. Only this much of the body is read, for this long, to keep the connection for the next push. */
-const MAX_DRAINED = 65_536
-const DRAIN_MS = 1_000
 /**
  * Interim responses (1xx) before the real one. Without a limit, 32 requests to an endpoint that sent nothing else held
  * up the event loop for 5 s.
@@ -83,6 +81,7 @@ function sendOnce(
       const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
       resolve(received ?? (stale ? 'stale' : { error: describe(error) }))
     })
+    request.on('socket', parseInSlices)
     let interim = 0
     request.on('information', () => {
       if (++interim === MAX_INTERIM + 1) request.destroy(new ExchangeAborted('too many 1xx responses'))
@@ -98,24 +97,6 @@ function sendOnce(
     // Comes last in every exchange, and also where Node.js reports neither an error nor the end of a response.
     request.on('close', () => resolve(received ?? { error: 'connection failed: closed without a response' }))
     request.end(body)
-  })
-}
-
-/** Reads a little of a body that nobody needs, so that the connection can be kept. */
-function drain(response: IncomingMessage, done: () => void): void {
-  response.on('error', () => {})
-  if (hasNoBody(response)) {
-    response.resume()
-    return done()
-  }
-  let drained = 0
-  const enough = setTimeout(() => response.destroy(), DRAIN_MS)
-  response.on('data', (chunk: Buffer) => {
-    if ((drained += chunk.length) > MAX_DRAINED) response.destroy()
-  })
-  response.on('close', () => {
-    clearTimeout(enough)
-    done()
   })
 }
 
@@ -178,9 +159,6 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
   }
   return post
 }
-
-const hasNoBody = ({ statusCode, headers }: IncomingMessage): boolean =>
-  statusCode === 204 || headers['content-length'] === '0'
 
 /** The endpoint misbehaved or took too long, or the node is shutting down. */
 class ExchangeAborted extends Error {}

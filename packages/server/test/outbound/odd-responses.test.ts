@@ -1,6 +1,7 @@
 // Endpoints that respond in unusual ways: every push ends, and nothing of it stays behind.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { ClientRequest, IncomingMessage } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { makePost } from '../../src/outbound/post.ts'
@@ -100,6 +101,48 @@ test('[PUSH-16] a connection that is reset after the status sends nothing again'
   const post = postFor(t)
   for (let i = 0; i < 2; i++) assert.deepEqual(await post(url, {}, '{}', 'tnt'), { status: 200, retryAfter: undefined })
   assert.equal(requests, 2)
+})
+
+/** Counts the calls of a method while the test runs. */
+function countCalls(t: TestContext, prototype: object, method: string, counts: (argument: unknown) => boolean) {
+  const count = { calls: 0 }
+  const real = Reflect.get(prototype, method) as (...args: unknown[]) => unknown
+  const inherited = !Object.hasOwn(prototype, method)
+  Reflect.set(prototype, method, function (this: unknown, ...args: unknown[]) {
+    if (counts(args[0])) count.calls++
+    return real.apply(this, args)
+  })
+  t.after(() => (inherited ? Reflect.deleteProperty(prototype, method) : Reflect.set(prototype, method, real)))
+  return count
+}
+
+const chunked = (chunks: number): string =>
+  `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`
+
+test('[PUSH-16] a body in a few chunks keeps its connection, and of one in many a few are taken', async (t) => {
+  const sockets: Socket[] = []
+  let chunks = 64
+  const { url } = await startRaw(t, (socket) => {
+    sockets.push(socket)
+    socket.write(chunked(chunks))
+  })
+  const post = postFor(t)
+  const taken = countCalls(t, IncomingMessage.prototype, 'push', (chunk) => chunk !== null)
+  const send = () => post(url, {}, '{}', 'tnt')
+  assert.deepEqual(await send(), { status: 200, retryAfter: undefined })
+  assert.equal(taken.calls, 64)
+  chunks = 60_000
+  assert.deepEqual(await send(), { status: 200, retryAfter: undefined })
+  assert.equal(taken.calls, 128)
+  await send()
+  assert.deepEqual([sockets[0] === sockets[1], sockets[1] === sockets[2]], [true, false])
+})
+
+test('[PUSH-16] of what one read brings, nothing is parsed once the exchange was ended', async (t) => {
+  const { url } = await startRaw(t, writes('HTTP/1.1 100 Continue\r\n\r\n'.repeat(2_000)))
+  const parsed = countCalls(t, ClientRequest.prototype, 'emit', (event) => event === 'information')
+  assert.deepEqual(await postFor(t)(url, {}, '{}', 'tnt'), { error: 'too many 1xx responses' })
+  assert.ok(parsed.calls <= 41, `${parsed.calls} of a slice of 1 KiB`)
 })
 
 test('[PUSH-16] a user and password are sent, and those that cannot be decoded are an error', async (t) => {
