@@ -7,6 +7,7 @@
 // 2. A lookup that waited until nobody needs it any more is not made.
 // 3. What was found is kept for some seconds, and so is that nothing was found. It is kept for each tenant, so that
 //    nobody waits for a lookup in the line of another tenant.
+// 4. Of the addresses of a name a few are kept, however many the answer holds.
 import { lookup, Resolver } from 'node:dns/promises'
 import { makeTurns } from '../kernel/turns.ts'
 import type { Resolve } from './safe-address.ts'
@@ -16,11 +17,21 @@ const MAX_KEPT = 10_000
 /** How long a push waits for all of its exchange, and so for a name: see post.ts. */
 const NEEDED_MS = 15_000
 const MAX_WAITING_OF_TENANT = 100
+/**
+ * Addresses of a name that are kept, of IPv4 and of IPv6. An answer may hold thousands, and all of them are checked for
+ * every connection: that took 60 ms.
+ */
+const MAX_ADDRESSES = 16
 
 type LookUp = (hostname: string) => Promise<string[]>
 
 const lookUpInPool: LookUp = async (hostname) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address)
+
+function firstOfEachFamily(addresses: readonly string[]): string[] {
+  const room = { v4: MAX_ADDRESSES, v6: MAX_ADDRESSES }
+  return addresses.filter((address) => room[address.includes(':') ? 'v6' : 'v4']-- > 0)
+}
 
 interface Kept {
   addresses: Promise<string[]>
@@ -61,7 +72,7 @@ export function makeResolve({ elapsed, servers, lookUp = servers ? undefined : l
 
   function begin(key: string, hostname: string, tenantId: string): Kept {
     const isNeeded = (): boolean => elapsed() - entry.askedAt < NEEDED_MS
-    const addresses = ask(hostname, tenantId, isNeeded)
+    const addresses = ask(hostname, tenantId, isNeeded).then(firstOfEachFamily)
     const entry: Kept = { addresses, until: Infinity, askedAt: elapsed() }
     addresses.then(
       () => (entry.until = elapsed() + KEEP_MS),

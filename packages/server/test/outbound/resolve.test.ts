@@ -66,6 +66,16 @@ test('[PUSH-18] names of one tenant that are looked up for ever do not hold up t
   assert.equal(begun.length, 2)
 })
 
+test('[PUSH-19] of many addresses the first sixteen of each family are kept, in their order', async (t) => {
+  const { resolve, begun, end } = await start(t)
+  const v4 = Array.from({ length: 2_000 }, (_, i) => `192.0.${i >> 8}.${i & 255}`)
+  const v6 = Array.from({ length: 2_000 }, (_, i) => `2001:db8::${i.toString(16)}`)
+  const found = resolve('many', 'one')
+  await until(() => begun.length === 1)
+  end('many').resolve(['::1', ...v4, ...v6])
+  assert.deepEqual(await found, ['::1', ...v4.slice(0, 16), ...v6.slice(0, 15)])
+})
+
 test('[PUSH-18] that a name was not found is kept for ten seconds', async (t) => {
   const { resolve, time, begun, end } = await start(t)
   const found = resolve('nowhere', 'one')
