@@ -33,10 +33,8 @@ import { makeLimitsOf } from './operations/admit.ts'
 import { FAILED_EXCHANGES_WINDOW_S } from './operations/auth.ts'
 import { makeIdempotency } from './operations/idempotency.ts'
 import { makeRateLimiter } from './operations/rate-limit.ts'
-import { makePost } from './outbound/post.ts'
+import { makePostByScheme } from './outbound/post-by-scheme.ts'
 import { makePush } from './outbound/push.ts'
-import { makeResolve } from './outbound/resolve.ts'
-import { isPublicAddress, safeAddress } from './outbound/safe-address.ts'
 import { makeStreams } from './outbound/streams.ts'
 import { makeRouter } from './routing/router.ts'
 import { makeAnnouncements } from './store/announce.ts'
@@ -176,11 +174,10 @@ function makeOutbound(parts: Basics & Mailboxes) {
   const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [
     'outcome',
   ])
-  const mayReach = config.pushAllowPrivate ? () => true : isPublicAddress
   const push = makePush({
     ...deliveryTools,
     secrets,
-    post: makePost(clock, safeAddress(makeResolve({ elapsed: clock.elapsed }), mayReach)),
+    post: makePostByScheme({ clock, log, allowPrivate: config.pushAllowPrivate }),
     announcements,
     observe: (outcome, seconds) => pushSeconds.observe({ outcome }, seconds),
   })

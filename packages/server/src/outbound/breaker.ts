@@ -5,6 +5,8 @@
 // half_open  the pause is over: one delivery is tried, and its outcome closes the breaker or opens it for another pause
 
 export const OPENS_AFTER = 10
+/** A handshake can be made to cost seconds, and a certificate that was refused is refused a moment later too. */
+export const OPENS_AFTER_HANDSHAKES = 1
 /** An endpoint that is down is tried with one delivery a minute, however many wait for it. */
 export const PAUSE_MS = 60_000
 
@@ -29,11 +31,12 @@ export function allowance(breaker: Breaker, now: number, otherwise: number): num
 
 export const succeeded = (): Breaker => closed
 
-export function failed(breaker: Breaker, now: number): Breaker {
+/** A failure; `opensAfter` is with how many in a row the breaker opens. */
+export function failed(breaker: Breaker, now: number, opensAfter = OPENS_AFTER): Breaker {
   const failures = breaker.failures + 1
   const state = stateOf(breaker, now)
   // The outcome of a request that was under way when the breaker opened tells nothing new.
   if (state === 'open') return { ...breaker, failures }
-  if (state === 'closed' && failures < OPENS_AFTER) return { ...breaker, failures }
+  if (state === 'closed' && failures < opensAfter) return { ...breaker, failures }
   return { failures, pausedUntil: now + PAUSE_MS }
 }

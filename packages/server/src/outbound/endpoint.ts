@@ -3,7 +3,17 @@
 import type { KeyObject } from 'node:crypto'
 import { isoOrNull } from '../kernel/clock.ts'
 import type { Mailbox } from '../delivery/sql.ts'
-import { allowance, closed, failed, stateOf, succeeded, type Breaker, type BreakerState } from './breaker.ts'
+import {
+  allowance,
+  closed,
+  failed,
+  OPENS_AFTER,
+  OPENS_AFTER_HANDSHAKES,
+  stateOf,
+  succeeded,
+  type Breaker,
+  type BreakerState,
+} from './breaker.ts'
 import type { PushResult, PushOutcome } from './outcome.ts'
 import { signingKey } from './signature.ts'
 import type { Reputation } from './slots.ts'
@@ -25,14 +35,19 @@ export interface Endpoint {
 }
 
 /**
- * How a URL has been responding. Another URL begins with a new history; a push that is still under way to the URL
- * before updates the old one, which nobody reads any more.
+ * How an origin (scheme, host and port) has been responding. Another origin begins with a new history; a push that is
+ * still under way to the one before updates the old history, which nobody reads any more. Another path or query of the
+ * same origin does not: with a new one before each event, the breaker of an endpoint would never open.
  */
-export interface History {
-  url: string
+export interface History extends Responses {
   underWay: number
   window: number
   breaker: Breaker
+}
+
+/** How the URL itself has been responding. */
+interface Responses {
+  url: string
   heldUntil: number
   succeededAt: number | null
   lastStatus: number | null
@@ -58,11 +73,8 @@ export const newEndpoint = (mailbox: Mailbox, url: string): Endpoint => ({
   history: newHistory(url),
 })
 
-const newHistory = (url: string): History => ({
+const noResponses = (url: string): Responses => ({
   url,
-  underWay: 0,
-  window: 1,
-  breaker: closed,
   heldUntil: 0,
   succeededAt: null,
   lastStatus: null,
@@ -70,9 +82,16 @@ const newHistory = (url: string): History => ({
   latencyMs: null,
 })
 
+const newHistory = (url: string): History => ({ ...noResponses(url), underWay: 0, window: 1, breaker: closed })
+
+const originOf = (url: string): string => URL.parse(url)?.origin ?? url
+
 /** Notes where the agent is pushed to. What a URL before did, or asked for, says nothing about this one. */
 export function noteUrl(endpoint: Endpoint, url: string): void {
-  if (endpoint.history.url !== url) endpoint.history = newHistory(url)
+  const { history } = endpoint
+  if (history.url === url) return
+  if (originOf(history.url) === originOf(url)) Object.assign(history, noResponses(url))
+  else endpoint.history = newHistory(url)
 }
 
 export const reputationOf = ({ history: { breaker, succeededAt, lastError } }: Endpoint): Reputation =>
@@ -95,33 +114,38 @@ export function wantedBy(endpoint: Endpoint, now: number): number {
   return free * 4 < window && underWay > 0 ? 0 : free
 }
 
-/** Updates the history with the outcome of a push. */
+/** Updates the history with the outcome of a push to `url`. */
 export function applyOutcome(
   history: History,
+  url: string,
   result: PushResult,
   outcome: PushOutcome,
   ms: number,
   now: number,
 ): void {
-  history.lastStatus = 'status' in result ? result.status : null
-  // A rough mean over the last ten or so, beginning with the first value.
-  if ('status' in result) history.latencyMs = history.latencyMs === null ? ms : history.latencyMs * 0.9 + ms * 0.1
+  // Otherwise the agent has got another path or query of the origin meanwhile.
+  if (history.url === url) noteResponse(history, result, outcome, ms, now)
   if (outcome.kind === 'acknowledged') {
     history.breaker = succeeded()
-    history.succeededAt = now
-    history.lastError = null
     history.window = Math.min(MAX_WINDOW, history.window + 1)
-    return
-  }
-  history.lastError = outcome.error
-  if (outcome.kind === 'later') {
+  } else if (outcome.kind === 'later') {
     // The endpoint responds, and says when to come back: that is no failure, but no reason to hurry either.
     history.window = Math.max(1, history.window >> 1)
-    history.heldUntil = Math.max(history.heldUntil, now + Math.min(outcome.retryAfterMs, LONGEST_HOLD_MS))
-    return
+  } else {
+    const inHandshake = 'error' in result && result.failedHandshake === true
+    history.window = 1
+    history.breaker = failed(history.breaker, now, inHandshake ? OPENS_AFTER_HANDSHAKES : OPENS_AFTER)
   }
-  history.window = 1
-  history.breaker = failed(history.breaker, now)
+}
+
+function noteResponse(responses: Responses, result: PushResult, outcome: PushOutcome, ms: number, now: number): void {
+  responses.lastStatus = 'status' in result ? result.status : null
+  responses.lastError = outcome.kind === 'acknowledged' ? null : outcome.error
+  // A rough mean over the last ten or so, beginning with the first value.
+  if ('status' in result) responses.latencyMs = responses.latencyMs === null ? ms : responses.latencyMs * 0.9 + ms * 0.1
+  if (outcome.kind === 'acknowledged') responses.succeededAt = now
+  if (outcome.kind === 'later')
+    responses.heldUntil = Math.max(responses.heldUntil, now + Math.min(outcome.retryAfterMs, LONGEST_HOLD_MS))
 }
 
 /** Returns the keys of these secrets, cached: deriving them again for every push would be wasted work. */

@@ -1,6 +1,9 @@
 // What a response to a push means, pure.
 
-export type PushResult = { status: number; retryAfter: string | undefined } | { error: string }
+export type PushResult =
+  | { status: number; retryAfter: string | undefined }
+  /** `failedHandshake`: the endpoint took the connection, but no TLS session came about. */
+  | { error: string; failedHandshake?: true }
 
 export type PushOutcome =
   | { kind: 'acknowledged' }

@@ -3,12 +3,15 @@
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
+import type { Mailbox } from '../delivery/sql.ts'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { http } from '../kernel/node-http.ts'
 import { drain, parseInSlices } from './drain.ts'
+import { makeHandshakes } from './handshakes.ts'
 import type { PushResult } from './outcome.ts'
-import { AddressRefused, type SafeAddress } from './safe-address.ts'
+import { makeResolve } from './resolve.ts'
+import { AddressRefused, isPublicAddress, safeAddress, type SafeAddress } from './safe-address.ts'
 
 export const RESPONSE_WITHIN_MS = 15_000
 /**
@@ -17,10 +20,13 @@ export const RESPONSE_WITHIN_MS = 15_000
  */
 const MAX_INTERIM = 10
 
+export const INTERRUPTED = 'interrupted: the node was shutting down'
+
 export interface Post {
-  (url: string, headers: Record<string, string>, body: string, tenantId: string): Promise<PushResult>
+  /** `waitedMs` is how long the push has waited already, which counts toward its time limit. */
+  (url: string, headers: Record<string, string>, body: string, mailbox: Mailbox, waitedMs?: number): Promise<PushResult>
   /** Aborts every exchange under way, and closes all connections. */
-  close(): void
+  close(): void | Promise<void>
 }
 
 // Idle connections: a few for each endpoint, for a few seconds. The dispatcher limits how many are busy.
@@ -40,6 +46,8 @@ interface UnderWay {
   until: number
   request: ClientRequest | null
   cutBy: ExchangeAborted | null
+  /** The endpoint has taken the connection, and its certificate is not accepted yet. */
+  isHandshaking: boolean
 }
 
 interface Agents {
@@ -47,7 +55,10 @@ interface Agents {
   'https:': https.Agent
 }
 
-/** Sends one request on a kept or a new connection; `stale` if the kept one turned out to be closed. */
+/**
+ * Sends one request on a kept or a new connection; `stale` if the kept one turned out to be closed. `connected` is
+ * called when there is a connection.
+ */
 function sendOnce(
   url: URL,
   headers: Record<string, string>,
@@ -55,7 +66,9 @@ function sendOnce(
   exchange: UnderWay,
   agents: Agents,
   lookup: LookupFunction,
+  connected: () => void,
 ): Promise<PushResult | 'stale'> {
+  const failure = (error: string): PushResult => (exchange.isHandshaking ? { error, failedHandshake: true } : { error })
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
     const request = (secure ? https : http).request(url, {
@@ -79,9 +92,17 @@ function sendOnce(
     request.on('error', (error: NodeJS.ErrnoException) => {
       // The endpoint closed a kept connection at the moment it was reused, which is nobody's failure.
       const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-      resolve(received ?? (stale ? 'stale' : { error: describe(error) }))
+      resolve(received ?? (stale ? 'stale' : failure(describe(error))))
     })
-    request.on('socket', parseInSlices)
+    request.on('socket', (socket) => {
+      parseInSlices(socket)
+      if (!secure || request.reusedSocket) return connected()
+      socket.once('connect', () => (exchange.isHandshaking = true))
+      socket.once('secureConnect', () => {
+        exchange.isHandshaking = false
+        connected()
+      })
+    })
     let interim = 0
     request.on('information', () => {
       if (++interim === MAX_INTERIM + 1) request.destroy(new ExchangeAborted('too many 1xx responses'))
@@ -95,14 +116,19 @@ function sendOnce(
       drain(response, () => resolve(received!))
     })
     // Comes last in every exchange, and also where Node.js reports neither an error nor the end of a response.
-    request.on('close', () => resolve(received ?? { error: 'connection failed: closed without a response' }))
+    request.on('close', () => resolve(received ?? failure('connection failed: closed without a response')))
     request.end(body)
   })
 }
 
+/** Pushes to public addresses only, unless all are allowed. */
+export const makePublicPost = (clock: Clock, { allowPrivate }: { allowPrivate: boolean }): Post =>
+  makePost(clock, safeAddress(makeResolve({ elapsed: clock.elapsed }), allowPrivate ? () => true : isPublicAddress))
+
 export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress): Post {
   const agents: Agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) }
   const underWay = new Set<UnderWay>()
+  const handshakes = makeHandshakes()
   const closing = new AbortController()
   let watching = false
 
@@ -120,7 +146,7 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
       const [oldest] = underWay
       await clock.sleep(Math.max(1, oldest!.until - clock.elapsed()), closing.signal)
       for (const exchange of underWay) {
-        if (closing.signal.aborted) cut(exchange, 'interrupted: the node was shutting down')
+        if (closing.signal.aborted) cut(exchange, INTERRUPTED)
         else if (exchange.until <= clock.elapsed()) cut(exchange, `no response within ${RESPONSE_WITHIN_MS / 1000} s`)
         else break
       }
@@ -128,18 +154,39 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
     watching = false
   }
 
-  const post = (async (endpoint, headers, text, tenantId) => {
-    const url = URL.parse(endpoint)
-    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-      return { error: 'the endpoint is not an http or https URL' }
-    const exchange: UnderWay = { until: clock.elapsed() + RESPONSE_WITHIN_MS, request: null, cutBy: null }
+  async function sendInTurn(
+    url: URL,
+    headers: Record<string, string>,
+    body: Buffer,
+    { tenantId, recipientId }: Mailbox,
+    exchange: UnderWay,
+  ) {
+    const lookup = lookupFor(tenantId)
+    if (url.protocol === 'http:') return sendOnce(url, headers, body, exchange, agents, lookup, () => {})
+    const ended = await handshakes.begin(recipientId, url.origin)
+    try {
+      if (exchange.cutBy) return { error: describe(exchange.cutBy) }
+      return await sendOnce(url, headers, body, exchange, agents, lookup, () => ended(true))
+    } finally {
+      ended(false)
+    }
+  }
+
+  async function exchangeWith(
+    url: URL,
+    headers: Record<string, string>,
+    body: Buffer,
+    mailbox: Mailbox,
+    waitedMs: number,
+  ): Promise<PushResult> {
+    const until = clock.elapsed() + RESPONSE_WITHIN_MS - waitedMs
+    const exchange: UnderWay = { until, request: null, cutBy: null, isHandshaking: false }
     underWay.add(exchange)
     void watch()
-    const body = Buffer.from(text)
     try {
       checkLiteral(url.hostname)
       for (let tries = 0; ; tries++) {
-        const result = await sendOnce(url, headers, body, exchange, agents, lookupFor(tenantId))
+        const result = await sendInTurn(url, headers, body, mailbox, exchange)
         if (result !== 'stale') return result
         if (tries === 2) return { error: 'connection failed: closed by the endpoint' }
       }
@@ -149,11 +196,19 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
     } finally {
       underWay.delete(exchange)
     }
+  }
+
+  // Not async: the text would be kept beside its bytes for as long as the exchange takes.
+  const post = ((endpoint, headers, text, mailbox, waitedMs = 0) => {
+    const url = URL.parse(endpoint)
+    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+      return Promise.resolve({ error: 'the endpoint is not an http or https URL' })
+    return exchangeWith(url, headers, Buffer.from(text), mailbox, waitedMs)
   }) as Post
 
   post.close = () => {
     closing.abort()
-    for (const exchange of underWay) cut(exchange, 'interrupted: the node was shutting down')
+    for (const exchange of underWay) cut(exchange, INTERRUPTED)
     agents['http:'].destroy()
     agents['https:'].destroy()
   }

@@ -103,14 +103,14 @@ export function makePush(tools: PushTools): Push {
         delivery.json,
         keysOf(endpoint, target.secrets),
       )
-      const result = await post(target.endpoint, headers, delivery.json, mailbox.tenantId)
+      const result = await post(target.endpoint, headers, delivery.json, mailbox)
       const ms = performance.now() - started
       outcome = cutting && 'error' in result ? { kind: 'interrupted' } : outcomeOf(result, clock.now())
       settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
       // For an endpoint that is gone, nothing more is claimed until that is stored.
       if (outcome.kind === 'gone') await settling
       if (outcome.kind !== 'interrupted') {
-        applyOutcome(history, result, outcome, ms, clock.now())
+        applyOutcome(history, target.endpoint, result, outcome, ms, clock.now())
         observe(outcome.kind, ms / 1000)
       }
     } finally {
@@ -143,11 +143,11 @@ export function makePush(tools: PushTools): Push {
       // A timer of the machine: the length of a shutdown does not depend on the product's clock.
       const grace = setTimeout(() => {
         cutting = true
-        post.close()
+        void post.close()
       }, GRACE_MS)
       while (running.size > 0) await Promise.all(running)
       clearTimeout(grace)
-      post.close()
+      await post.close()
     },
   }
 }

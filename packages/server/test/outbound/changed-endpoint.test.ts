@@ -66,6 +66,35 @@ onBothEngines((engine) => {
     assert.deepEqual([last_status, consecutive_failures], [204, 0])
   })
 
+  test('[PUSH-17] another path of the same origin keeps the breaker, and drops a Retry-After', async (t) => {
+    const { tenant, old, calls, agent, health } = await start(t)
+    old.answer = () => ({ status: 503, headers: { 'retry-after': '3600' } })
+    await calls.publish(agent)
+    await until(async () => (await health())['last_status'] === 503)
+    old.answer = () => 500
+    for (let i = 1; i <= OPENS_AFTER; i++) {
+      await calls.setMode(tenant, agent, 'push', `${old.url}?${i}`)
+      await calls.publish(agent)
+      await until(async () => (await health())['consecutive_failures'] === i)
+    }
+    assert.equal((await health())['state'], 'open')
+    await calls.setMode(tenant, agent, 'push', `${old.url}/another`)
+    await until(async () => (await health())['last_status'] === null)
+    assert.deepEqual([(await health())['state'], old.all.length], ['open', OPENS_AFTER + 1])
+  })
+
+  test('[PUSH-17] the response of the path before is not shown for the new one, and counts for the breaker', async (t) => {
+    const { tenant, old, calls, agent, health } = await start(t)
+    let respond = (_status: number): void => {}
+    old.answer = () => new Promise((resolve) => (respond = resolve))
+    await calls.publish(agent)
+    await until(() => old.all.length === 1)
+    await calls.setMode(tenant, agent, 'push', `${old.url}/another`)
+    respond(500)
+    await until(async () => (await health())['consecutive_failures'] === 1)
+    assert.deepEqual([(await health())['last_status'], (await health())['last_error']], [null, null])
+  })
+
   test('[PUSH-17] a change that was not announced is found by the scan', async (t) => {
     const { service, tenant, old, good, calls, agent, health } = await start(t)
     old.answer = () => ({ status: 429, headers: { 'retry-after': '3600' } })

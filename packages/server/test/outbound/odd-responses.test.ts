@@ -9,7 +9,7 @@ import { safeAddress } from '../../src/outbound/safe-address.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startService } from '../support/service.ts'
-import { outboundCalls, startReceiver, until } from './tools.ts'
+import { MAILBOX, outboundCalls, startReceiver, until } from './tools.ts'
 
 const UPGRADE = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
@@ -86,7 +86,7 @@ const RESPONSES: [what: string, respond: (socket: Socket) => void, exchange: Rec
 for (const [what, respond, expected] of RESPONSES) {
   test(`[PUSH-16] an exchange ends after ${what}`, async (t) => {
     const { url } = await startRaw(t, respond)
-    const { retryAfter: _, ...exchange } = (await postFor(t)(url, {}, '{}', 'tnt')) as Record<string, unknown>
+    const { retryAfter: _, ...exchange } = (await postFor(t)(url, {}, '{}', MAILBOX)) as Record<string, unknown>
     assert.deepEqual(exchange, expected)
   })
 }
@@ -99,7 +99,8 @@ test('[PUSH-16] a connection that is reset after the status sends nothing again'
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx', () => setImmediate(() => socket.resetAndDestroy()))
   })
   const post = postFor(t)
-  for (let i = 0; i < 2; i++) assert.deepEqual(await post(url, {}, '{}', 'tnt'), { status: 200, retryAfter: undefined })
+  for (let i = 0; i < 2; i++)
+    assert.deepEqual(await post(url, {}, '{}', MAILBOX), { status: 200, retryAfter: undefined })
   assert.equal(requests, 2)
 })
 
@@ -128,7 +129,7 @@ test('[PUSH-16] a body in a few chunks keeps its connection, and of one in many 
   })
   const post = postFor(t)
   const taken = countCalls(t, IncomingMessage.prototype, 'push', (chunk) => chunk !== null)
-  const send = () => post(url, {}, '{}', 'tnt')
+  const send = () => post(url, {}, '{}', MAILBOX)
   assert.deepEqual(await send(), { status: 200, retryAfter: undefined })
   assert.equal(taken.calls, 64)
   chunks = 60_000
@@ -141,7 +142,7 @@ test('[PUSH-16] a body in a few chunks keeps its connection, and of one in many 
 test('[PUSH-16] of what one read brings, nothing is parsed once the exchange was ended', async (t) => {
   const { url } = await startRaw(t, writes('HTTP/1.1 100 Continue\r\n\r\n'.repeat(2_000)))
   const parsed = countCalls(t, ClientRequest.prototype, 'emit', (event) => event === 'information')
-  assert.deepEqual(await postFor(t)(url, {}, '{}', 'tnt'), { error: 'too many 1xx responses' })
+  assert.deepEqual(await postFor(t)(url, {}, '{}', MAILBOX), { error: 'too many 1xx responses' })
   assert.ok(parsed.calls <= 41, `${parsed.calls} of a slice of 1 KiB`)
 })
 
@@ -149,9 +150,9 @@ test('[PUSH-16] a user and password are sent, and those that cannot be decoded a
   const receiver = await startReceiver()
   t.after(() => receiver.stop())
   const post = postFor(t)
-  await post(`http://us%C3%A4r:p%40ss@127.0.0.1:${receiver.port}/`, {}, '{}', 'tnt')
+  await post(`http://us%C3%A4r:p%40ss@127.0.0.1:${receiver.port}/`, {}, '{}', MAILBOX)
   assert.equal(receiver.all[0]!.headers.authorization, `Basic ${Buffer.from('usär:p@ss').toString('base64')}`)
-  const exchange = await post(`http://%ff@127.0.0.1:${receiver.port}/`, {}, '{}', 'tnt')
+  const exchange = await post(`http://%ff@127.0.0.1:${receiver.port}/`, {}, '{}', MAILBOX)
   assert.deepEqual(exchange, { error: 'connection failed: URI malformed' })
 })
 

@@ -9,7 +9,7 @@ import { isPublicAddress, safeAddress } from '../../src/outbound/safe-address.ts
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startService } from '../support/service.ts'
-import { outboundCalls, startReceiver } from './tools.ts'
+import { MAILBOX, outboundCalls, startReceiver } from './tools.ts'
 
 const REFUSED = [
   '0.0.0.0',
@@ -149,13 +149,13 @@ test('[PUSH-14] the connection goes to the address that was checked, whatever th
   let shift = 0
   const post = makePost(clock, safeAddress(resolve, allowed))
   const url = `http://rebind.example:${good.port}/`
-  assert.deepEqual(await post(url, {}, '{}', 'tnt'), { status: 204, retryAfter: undefined })
+  assert.deepEqual(await post(url, {}, '{}', MAILBOX), { status: 204, retryAfter: undefined })
   assert.equal(names.asked(), 1)
   // On the kept connection the name is not resolved again; on a new one the new address is refused.
-  assert.deepEqual(await post(url, {}, '{}', 'tnt'), { status: 204, retryAfter: undefined })
+  assert.deepEqual(await post(url, {}, '{}', MAILBOX), { status: 204, retryAfter: undefined })
   post.close()
   const anew = makePost(clock, safeAddress(resolve, allowed))
-  assert.deepEqual(await anew(url, {}, '{}', 'tnt'), { error: 'not a public address' })
+  assert.deepEqual(await anew(url, {}, '{}', MAILBOX), { error: 'not a public address' })
   assert.deepEqual([good.all.length, inside.all.length], [2, 0])
   assert.equal(good.all[0]!.headers.host, `rebind.example:${good.port}`)
   anew.close()
@@ -200,7 +200,7 @@ test('[PUSH-13] address literals in odd notations are read as the address they m
     '127.0.0.1.',
     '%31%32%37.0.0.1',
   ]) {
-    const exchange = await post(`http://${host}:${receiver.port}/`, {}, '{}', 'tnt')
+    const exchange = await post(`http://${host}:${receiver.port}/`, {}, '{}', MAILBOX)
     assert.deepEqual(exchange, { error: 'not a public address' }, host)
   }
   assert.equal(receiver.connections(), 0)

@@ -7,6 +7,9 @@ import type { Delivery } from '@sensorium/contract'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Service, TestAgent, TestTenant } from '../support/service.ts'
 
+/** For pushes whose receiver is of no importance. */
+export const MAILBOX = { tenantId: 'tnt', recipientId: 'agt' }
+
 interface QueueHealth {
   pending: number
   push: Record<string, unknown>

@@ -1,0 +1,175 @@
+// Pushes to https: where they are made, and how many handshakes an endpoint is given.
+import assert from 'node:assert/strict'
+import diagnostics from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import https from 'node:https'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeHandshakes } from '../../src/outbound/handshakes.ts'
+import { makePostByScheme } from '../../src/outbound/post-by-scheme.ts'
+import { makePublicPost } from '../../src/outbound/post.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { pushSuite } from './push-suite.ts'
+import { MAILBOX, startReceiver, until } from './tools.ts'
+
+const OTHER = { tenantId: 'tnt', recipientId: 'agt_other' }
+const REFUSED = /^connection failed: unable to verify the first certificate/
+
+const pem = (name: string): string => readFileSync(new URL(`../support/tls/${name}.pem`, import.meta.url), 'utf8')
+
+async function listen(t: TestContext, server: net.Server) {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => sockets.size }
+}
+
+/** An endpoint whose certificate nobody trusts. */
+const startRefused = (t: TestContext) =>
+  listen(
+    t,
+    https
+      .createServer({ key: pem('server-key'), cert: pem('server') }, (_, response) => void response.end())
+      .on('tlsClientError', () => {}),
+  )
+
+/** An endpoint that takes connections and says nothing. */
+const startSilent = (t: TestContext) => listen(t, net.createServer())
+
+function bySchemeFor(t: TestContext, file?: URL) {
+  const tools = { clock: fakeClock(), log: makeLogger('silent'), allowPrivate: true }
+  const post = makePostByScheme(file ? { ...tools, file } : tools)
+  t.after(() => post.close())
+  return post
+}
+
+test('[PUSH-20] a push to https is made in a thread of its own, with the same result', async (t) => {
+  const [endpoint, plain] = [await startRefused(t), await startReceiver()]
+  t.after(() => plain.stop())
+  const post = bySchemeFor(t)
+  let madeHere = 0
+  const count = (): void => void madeHere++
+  diagnostics.subscribe('net.client.socket', count)
+  t.after(() => diagnostics.unsubscribe('net.client.socket', count))
+  // However the scheme is written.
+  const refused = (await post(endpoint.origin, {}, '{}', MAILBOX)) as { error: string }
+  assert.match(refused.error, REFUSED)
+  assert.deepEqual(await post(` HTTPS${endpoint.origin.slice(5)}`, {}, '{}', MAILBOX), refused)
+  assert.deepEqual([endpoint.connections(), madeHere], [2, 0])
+  assert.deepEqual(await post(plain.url, {}, '{}', MAILBOX), { status: 204, retryAfter: undefined })
+  assert.equal(madeHere, 1)
+  const here = makePublicPost(fakeClock(), { allowPrivate: true })
+  t.after(() => here.close())
+  assert.deepEqual(await here(endpoint.origin, {}, '{}', MAILBOX), refused)
+  assert.deepEqual(refused, { error: refused.error, failedHandshake: true })
+})
+
+test('[PUSH-20] [PUSH-13] the thread refuses what is not a public address', async (t) => {
+  const endpoint = await startSilent(t)
+  const post = makePostByScheme({ clock: fakeClock(), log: makeLogger('silent'), allowPrivate: false })
+  t.after(() => post.close())
+  for (const host of ['127.0.0.1', 'localhost'])
+    assert.deepEqual(await post(endpoint.origin.replace('127.0.0.1', host), {}, '{}', MAILBOX), {
+      error: 'not a public address',
+    })
+  assert.equal(endpoint.connections(), 0)
+})
+
+test('[PUSH-20] if the thread ends its pushes fail, and the next push starts another', async (t) => {
+  const post = bySchemeFor(t, new URL('./dying-thread.ts', import.meta.url))
+  const send = (path: string) => post(`https://a.example${path}`, {}, '{}', MAILBOX)
+  const failed = { error: 'connection failed: the push thread ended' }
+  assert.deepEqual(await Promise.all([send('/wait'), send('/end')]), [failed, failed])
+  assert.deepEqual(await send('/'), { status: 200 })
+})
+
+test('[PUSH-20] a shutdown ends the pushes of the thread', async (t) => {
+  const endpoint = await startSilent(t)
+  const post = bySchemeFor(t)
+  const sent = post(endpoint.origin, {}, '{}', MAILBOX)
+  await until(() => endpoint.connections() === 1)
+  await post.close()
+  const interrupted = { error: 'interrupted: the node was shutting down' }
+  assert.deepEqual([await sent, await post(endpoint.origin, {}, '{}', MAILBOX)], [interrupted, interrupted])
+})
+
+test('[PUSH-21] an agent makes one handshake with an origin until one has succeeded, and all end in time', async (t) => {
+  const endpoint = await startSilent(t)
+  const clock = fakeClock()
+  const post = makePublicPost(clock, { allowPrivate: true })
+  t.after(() => post.close())
+  const sent = Array.from({ length: 8 }, (_, i) => post(`${endpoint.origin}/?${i}`, {}, '{}', MAILBOX))
+  const ofOther = post(endpoint.origin, {}, '{}', OTHER)
+  await until(() => endpoint.connections() === 2)
+  for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+  assert.equal(endpoint.connections(), 2)
+  await clock.advance(15_000)
+  const late = { error: 'no response within 15 s' }
+  assert.deepEqual(await Promise.all(sent), [{ ...late, failedHandshake: true }, ...Array(7).fill(late)])
+  assert.deepEqual(await ofOther, { ...late, failedHandshake: true })
+  assert.equal(endpoint.connections(), 2)
+})
+
+test('[PUSH-21] after a handshake has succeeded there are four at once, until one fails', async () => {
+  const handshakes = makeHandshakes()
+  const begun: ((succeeded: boolean) => void)[] = []
+  for (let i = 0; i < 20; i++) void handshakes.begin('agt', 'https://a.example').then((ended) => begun.push(ended))
+  const begunAfter = async (end?: () => void): Promise<number> => {
+    end?.()
+    await new Promise(setImmediate)
+    return begun.length
+  }
+  assert.equal(await begunAfter(), 1)
+  assert.equal(await begunAfter(() => begun[0]!(true)), 5)
+  assert.equal(await begunAfter(() => begun[0]!(false)), 5, 'only the first call counts')
+  assert.equal(await begunAfter(() => begun[1]!(true)), 6)
+  assert.equal(await begunAfter(() => begun[2]!(false)), 6)
+  assert.equal(await begunAfter(() => begun[3]!(false)), 6)
+  assert.equal(await begunAfter(() => begun[4]!(false)), 6)
+  assert.equal(await begunAfter(() => begun[5]!(false)), 7)
+  assert.equal(await begunAfter(() => begun[6]!(true)), 11)
+})
+
+test('[PUSH-20] the time that a push waited for the thread counts toward its limit', async (t) => {
+  const endpoint = await startSilent(t)
+  const clock = fakeClock()
+  const post = makePublicPost(clock, { allowPrivate: true })
+  t.after(() => post.close())
+  const sent = post(endpoint.origin, {}, '{}', MAILBOX, 14_000)
+  await until(() => endpoint.connections() === 1)
+  await clock.advance(1_000)
+  assert.equal(((await sent) as { error: string }).error, 'no response within 15 s')
+})
+
+onBothEngines((engine) => {
+  const suite = pushSuite(engine)
+
+  test('[PUSH-21] [PUSH-17] a failed handshake opens the breaker, also for other paths of the origin', async (t) => {
+    const { service, tenant, receiver, calls } = suite
+    const endpoint = await startRefused(t)
+    const agent = await calls.pushed(tenant, `${endpoint.origin}/1`)
+    const health = async () => (await calls.queue(tenant, agent)).push
+    for (let i = 0; i < 3; i++) await calls.publish(agent)
+    await until(async () => (await health())['state'] === 'open')
+    assert.equal((await health())['consecutive_failures'], 1)
+    assert.match(String((await health())['last_error']), REFUSED)
+    await calls.setMode(tenant, agent, 'push', `${endpoint.origin}/2?a=b`)
+    await until(async () => (await health())['last_error'] === null)
+    await service.clock.advance(10_000)
+    assert.deepEqual([(await health())['state'], endpoint.connections()], ['open', 1])
+    await calls.setMode(tenant, agent, 'push', receiver.url)
+    await until(() => receiver.all.length === 3)
+    assert.equal((await health())['state'], 'closed')
+  })
+})
