@@ -1,7 +1,14 @@
 // Dead letters: listed, and replayed into the mailbox they came from.
 import { iso } from '../kernel/clock.ts'
 import { one, type Db, type Value } from '../store/db.ts'
-import { findDeadLetters, isFiltering, type DeadLetterFilter, type DeadLetterScope } from './find-dead-letters.ts'
+import {
+  WITH_EVENT,
+  deadOf,
+  findDeadLetters,
+  isFiltering,
+  type DeadLetterFilter,
+  type DeadLetterScope,
+} from './find-dead-letters.ts'
 import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { IS_DEAD } from './standing.ts'
 
@@ -17,19 +24,10 @@ interface DeadRow {
   envelope: string | null
 }
 
-function whereOf({ tenantId, recipientId }: DeadLetterScope): { where: string; values: Value[] } {
-  return recipientId === null
-    ? { where: 'd.tenant_id = ? and d.dead_lettered_at is not null', values: [tenantId] }
-    : {
-        where: 'd.tenant_id = ? and d.recipient_id = ? and d.dead_lettered_at is not null',
-        values: [tenantId, recipientId],
-      }
-}
-
 /** Counts the dead letters of the scope, row by row. */
 export async function countDeadLetters(db: Db, scope: DeadLetterScope): Promise<number> {
-  const { where, values } = whereOf(scope)
-  return (await one<{ n: number }>(db, `select count(*) as n from deliveries d where ${where}`, values))?.n ?? 0
+  const { from, where, values } = deadOf(db, scope)
+  return (await one<{ n: number }>(db, `select count(*) as n from ${from} where ${where}`, values))?.n ?? 0
 }
 
 /** How many dead letters a filter scans: some tens of milliseconds of reading, in many turns. */
@@ -46,25 +44,27 @@ export async function listDeadLetters(
   if (isFiltering(filter)) {
     const found = await findDeadLetters(db, scope, filter, MAX_LOOKED, MAX_LOOKED)
     const ids = found.slice(offset, offset + limit).map(({ id }) => id)
-    const named = `d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`
-    return shownPage(db, scope.tenantId, named, [scope.tenantId, db.dialect.list(ids)], 0, limit, found.length)
+    const named = {
+      from: 'deliveries d',
+      where: `d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`,
+      values: [scope.tenantId, db.dialect.list(ids)],
+    }
+    return shownPage(db, scope.tenantId, named, 0, limit, found.length)
   }
-  const { where, values } = whereOf(scope)
-  return shownPage(db, scope.tenantId, where, values, offset, limit, await countDeadLetters(db, scope))
+  return shownPage(db, scope.tenantId, deadOf(db, scope), offset, limit, await countDeadLetters(db, scope))
 }
 
 async function shownPage(
   db: Db,
   tenantId: string,
-  where: string,
-  values: readonly Value[],
+  { from, where, values }: { from: string; where: string; values: readonly Value[] },
   offset: number,
   limit: number,
   total: number,
 ): Promise<JsonBody> {
   const rows = await db.rows<DeadRow>(
     `select d.id, d.event_id, d.recipient_id, d.attempts, d.dlq_reason, d.created_at, d.dead_lettered_at, ${shortText('e.envelope')} as envelope
-       from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
+       from ${from} ${WITH_EVENT}
       where ${where} order by d.dead_lettered_at desc, d.id desc limit ? offset ?`,
     [...values, limit, offset],
   )

@@ -4,7 +4,7 @@ import { indexOfLinear } from '@sensorium/cel'
 import { isId } from '@sensorium/contract'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
-import type { Db, Value } from '../store/db.ts'
+import type { Db, Reads } from '../store/db.ts'
 import { IS_DEAD } from './standing.ts'
 
 /** Whose dead letters are meant: one recipient's, or the whole tenant's. */
@@ -41,7 +41,20 @@ const PAGE = 1_000
 
 const COLUMNS =
   'd.id, d.event_id, d.recipient_id, d.dlq_reason, d.dead_lettered_at, e.type, octet_length(e.envelope) as bytes'
-const FROM = 'deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
+export const WITH_EVENT = 'join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
+
+/** The dead letters of a scope as `d`, by the index of the tenant's or the recipient's. */
+export function deadOf({ dialect }: Reads, { tenantId, recipientId }: DeadLetterScope) {
+  const [index, whose, values] =
+    recipientId === null
+      ? ['deliveries_dead', 'd.tenant_id = ?', [tenantId]]
+      : ['deliveries_dead_of_recipient', 'd.tenant_id = ? and d.recipient_id = ?', [tenantId, recipientId]]
+  return {
+    from: `deliveries d ${dialect.byIndex(index)}`,
+    where: `${whose} and d.dead_lettered_at is not null`,
+    values,
+  }
+}
 
 /** Whether the filter has any condition at all. */
 export const isFiltering = (filter: DeadLetterFilter): boolean =>
@@ -61,18 +74,12 @@ function narrowed(scope: DeadLetterScope, { agent_id }: DeadLetterFilter): DeadL
   return scope.recipientId === null || scope.recipientId === agent_id ? { ...scope, recipientId: agent_id } : null
 }
 
-/** Returns a page of dead letters before a place in their order, by the tenant's or the recipient's index of them. */
-function pageDead(
-  db: Db,
-  { tenantId, recipientId }: DeadLetterScope,
-  before: DeadLetterPlace,
-  since: number,
-): Promise<FoundDeadLetter[]> {
-  const whose = recipientId === null ? 'd.tenant_id = ?' : 'd.tenant_id = ? and d.recipient_id = ?'
-  const values: Value[] = recipientId === null ? [tenantId] : [tenantId, recipientId]
+/** Returns a page of dead letters before a place in their order. Locks nothing. */
+function pageDead(db: Db, scope: DeadLetterScope, before: DeadLetterPlace, since: number): Promise<FoundDeadLetter[]> {
+  const { from, where, values } = deadOf(db, scope)
   return db.rows<FoundDeadLetter>(
-    `select ${COLUMNS} from ${FROM}
-      where ${whose} and d.dead_lettered_at is not null and (d.dead_lettered_at, d.id) < (?, ?) and d.dead_lettered_at >= ?
+    `select ${COLUMNS} from ${from} ${WITH_EVENT}
+      where ${where} and (d.dead_lettered_at, d.id) < (?, ?) and d.dead_lettered_at >= ?
       order by d.dead_lettered_at desc, d.id desc limit ?`,
     [...values, before.dead_lettered_at, before.id, since, PAGE],
   )
@@ -131,7 +138,7 @@ export async function namedDeadLetters(
 ): Promise<FoundDeadLetter[]> {
   const known = [...new Set(ids)].filter((id) => isId('delivery', id))
   const rows = await db.rows<FoundDeadLetter>(
-    `select ${COLUMNS} from ${FROM}
+    `select ${COLUMNS} from deliveries d ${WITH_EVENT}
       where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD} and (d.dead_lettered_at, d.id) < (?, ?)
       order by d.dead_lettered_at desc, d.id desc`,
     [tenantId, db.dialect.list(known), after.dead_lettered_at, after.id],

@@ -3,6 +3,7 @@ import { iso, isoOrNull } from '../kernel/clock.ts'
 import { memberTexts } from '../kernel/json-members.ts'
 import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 import { one, type Db } from '../store/db.ts'
+import { countDeadLetters } from './dead-letters.ts'
 import { readEnvelope, shortText, type Item } from './long-payloads.ts'
 import { openPages } from './open-deliveries.ts'
 import type { Mailbox } from './sql.ts'
@@ -24,8 +25,6 @@ export async function queueHealth(
   polledHere: number | null,
   pause: Pause,
 ): Promise<QueueHealth> {
-  const mine = 'tenant_id = ? and recipient_id = ?'
-  const box = [mailbox.tenantId, mailbox.recipientId]
   const counts = { pending: 0, leased: 0, dead_lettered: 0 }
   let oldest = Infinity
   for await (const page of openPages(db, mailbox, pause)) {
@@ -35,15 +34,15 @@ export async function queueHealth(
       if (state === 'pending') oldest = Math.min(oldest, delivery.created_at)
     }
   }
-  const dead = await one<{ n: number }>(
+  const dead = await countDeadLetters(db, mailbox)
+  const poll = await one<{ last_poll_at: number }>(
     db,
-    `select count(*) as n from deliveries where ${mine} and dead_lettered_at is not null`,
-    box,
+    'select last_poll_at from mailboxes where tenant_id = ? and recipient_id = ?',
+    [mailbox.tenantId, mailbox.recipientId],
   )
-  const poll = await one<{ last_poll_at: number }>(db, `select last_poll_at from mailboxes where ${mine}`, box)
   return {
     ...counts,
-    dead_lettered: counts.dead_lettered + (dead?.n ?? 0),
+    dead_lettered: counts.dead_lettered + dead,
     oldest_pending_at: isoOrNull(counts.pending > 0 ? oldest : null),
     last_poll_at: isoOrNull(Math.max(poll?.last_poll_at ?? 0, polledHere ?? 0) || null),
   }

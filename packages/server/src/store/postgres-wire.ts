@@ -11,6 +11,7 @@ export const dialect: Dialect = {
   inList: (column) => `${column} = any(?::text[])`,
   list: (values) => values,
   inRows: (column, query) => `${column} = any(array(${query}))`,
+  byIndex: () => '',
   longText: (column, name) => `${column} as ${name}`,
   textOfBytes: `convert_from(?::bytea, 'UTF8')`,
   skipLocked: 'for update skip locked',

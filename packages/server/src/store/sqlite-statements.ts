@@ -23,6 +23,7 @@ export const dialect: Dialect = {
   inList: (column) => `${column} in ${LISTED}`,
   list: (values) => values,
   inRows: (column, query) => `${column} in (${query})`,
+  byIndex: (index) => `indexed by ${index}`,
   longText: (column, name) => `cast(${column} as blob) as "${name}${AS_TEXT}"`,
   textOfBytes: 'cast(? as text)',
   skipLocked: '',

@@ -209,6 +209,17 @@ onBothEngines((engine) => {
       })
     }
 
+    for (const name of ['dead letters of an agent', 'dead letters of an agent that a filter finds', 'queue health']) {
+      test(`[DLQ-2] [CON-10] ${name} reads no dead letters of other agents`, async () => {
+        const statements = (await statementsOf(service.store, paths[name]!)).filter(({ sql }) =>
+          sql.includes('dead_lettered_at is not null'),
+        )
+        assert.ok(statements.length > 0)
+        for (const { sql, values } of statements)
+          assert.match(await planOf(sql, values), /deliveries_dead_of_recipient\b/, sql)
+      })
+    }
+
     async function earlierBySubject(): Promise<void> {
       const { sql, values } = (await statementsOf(service.store, paths['earlier events']!))[0]!
       assert.match(await planOf(sql, values), /events_by_subject/)

@@ -9,6 +9,7 @@ const dialect: Dialect = {
   inList: (column) => `${column} = any(?::text[])`,
   list: (values) => values,
   inRows: (column: string, query: string) => `${column} = any(array(${query}))`,
+  byIndex: () => '',
   longText: (column, name) => `${column} as ${name}`,
   textOfBytes: `convert_from(?::bytea, 'UTF8')`,
   skipLocked: 'for update skip locked',
