@@ -21,6 +21,12 @@ const READY = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and ${IS_READY}
 
 const IN_ORDER = 'order by priority desc, id'
 
+/**
+ * The index of the mailbox, in this order. Within one priority the key of the table has the same order, and SQLite read
+ * all deliveries of the tenant by it.
+ */
+const INDEX = 'deliveries_open'
+
 const valuesOf = ({ tenantId, recipientId }: Mailbox): string[] => [tenantId, tenantId, recipientId, recipientId]
 
 const ONE_IS_DUE = `select 1 as due from deliveries where ${READY} ${IN_ORDER} limit 1`
@@ -76,8 +82,8 @@ export interface ClaimedRow {
 
 const claim = (where: string) =>
   statement(
-    ({ skipLocked, inRows }) =>
-      `with next as (select id from deliveries where ${where} ${IN_ORDER} limit ? ${skipLocked})
+    ({ skipLocked, inRows, byIndex }) =>
+      `with next as (select id from deliveries ${byIndex(INDEX)} where ${where} ${IN_ORDER} limit ? ${skipLocked})
      update deliveries set state = 'leased', attempts = attempts + 1, leases = leases + 1, due_at = ?, first_attempt_at = coalesce(first_attempt_at, ?),
             lapsed = case when state = 'leased' then 1 else 0 end, wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${inRows('id', 'select id from next')}
@@ -116,10 +122,10 @@ export const claimRows = (
   return db.rows<ClaimedRow>(CLAIM_IN(db), [...valuesOf(mailbox), now, priority, first, last, ...lease])
 }
 
-const STANDINGS = `select id, state, due_at, wake_at, dead_lettered_at from deliveries where ${OPEN}`
+const STANDINGS = 'select id, state, due_at, wake_at, dead_lettered_at from deliveries'
 
 const FRONT = `select
-  (select count(*) from (select 1 from (${STANDINGS} ${IN_ORDER} limit ?) as first where ${IS_READY} limit ?) as found) as ready,
+  (select count(*) from (select 1 from (${STANDINGS} where ${OPEN} ${IN_ORDER} limit ?) as first where ${IS_READY} limit ?) as found) as ready,
   (select count(*) from (select 1 from deliveries where ${OPEN} ${IN_ORDER} limit 1 offset ?) as others) as more`
 
 /** Whether a claim of `limit` deliveries would pass more than `size`: fewer of the first are ready. Locks nothing. */
@@ -135,8 +141,10 @@ const NEXT_PRIORITY = `select priority from deliveries where ${OPEN} and priorit
 export const nextPriority = async (db: Db, mailbox: Mailbox, below = Number.MAX_SAFE_INTEGER) =>
   (await db.lookUp<{ priority: number }>(NEXT_PRIORITY, [...valuesOf(mailbox), below]))?.priority ?? null
 
-const SLICE = `select count(*) as n, max(id) as last, min(case when ${IS_READY} then id end) as ready from
-  (${STANDINGS} and priority = ? and id > ? ${IN_ORDER} limit ?) as slice`
+const SLICE = statement(
+  ({ byIndex }) => `select count(*) as n, max(id) as last, min(case when ${IS_READY} then id end) as ready from
+  (${STANDINGS} ${byIndex(INDEX)} where ${OPEN} and priority = ? and id > ? ${IN_ORDER} limit ?) as slice`,
+)
 
 export interface Slice {
   n: number
@@ -153,4 +161,4 @@ export const readSlice = async (
   after: string,
   size: number,
   now: number,
-): Promise<Slice> => (await db.lookUp<Slice>(SLICE, [now, ...valuesOf(mailbox), priority, after, size]))!
+): Promise<Slice> => (await db.lookUp<Slice>(SLICE(db), [now, ...valuesOf(mailbox), priority, after, size]))!

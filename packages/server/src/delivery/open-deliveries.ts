@@ -14,10 +14,10 @@ export interface OpenDelivery extends StandingRow {
 export const OPEN_PAGE = 1_000
 
 /**
- * Yields the open deliveries of a mailbox in the order of delivery, with a pause before each further page. Only the
- * index of the mailbox has this order, so neither engine searches all deliveries of the tenant for a mailbox. A
- * delivery that is added or settled between two pages may be missing or not; none comes twice, unless it is replayed
- * with a lower priority meanwhile.
+ * Yields the open deliveries of a mailbox in the order of delivery, with a pause before each further page. The index of
+ * the mailbox is named: within one priority the key of the table has the same order, and SQLite read all deliveries of
+ * the tenant by it. A delivery that is added or settled between two pages may be missing or not; none comes twice,
+ * unless it is replayed with a lower priority meanwhile.
  */
 export async function* openPages(
   db: Db,
@@ -26,7 +26,7 @@ export async function* openPages(
 ): AsyncGenerator<OpenDelivery[]> {
   const read = (after: string, values: readonly Value[], limit: number): Promise<OpenDelivery[]> =>
     db.rows<OpenDelivery>(
-      `select priority, id, state, due_at, wake_at, created_at from deliveries
+      `select priority, id, state, due_at, wake_at, created_at from deliveries ${db.dialect.byIndex('deliveries_open')}
         where tenant_id = ? and recipient_id = ? and dead_lettered_at is null ${after} order by priority desc, id limit ?`,
       [tenantId, recipientId, ...values, limit],
     )

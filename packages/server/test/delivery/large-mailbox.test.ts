@@ -107,7 +107,7 @@ onBothEngines((engine) => {
         read = 0
         const execute = (sql: string, values: readonly Value[] = []): unknown[] =>
           own
-            .prepare(sql.replace('from deliveries where tenant_id', 'from deliveries where seen(tenant_id)'))
+            .prepare(sql.replace(/(from deliveries [\w ]*where) tenant_id/, '$1 seen(tenant_id)'))
             .all(...(values as SQLInputValue[]))
         own.exec('begin')
         await run({

@@ -105,11 +105,11 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
   })
   const { store, secrets } = await openStore(config, clock)
   const watching = watched(store)
-  const recording = store.isShared ? recorded(watching.store) : null
+  const recording = recorded(watching.store)
   const endWatch = clock.restWith(watching.isBusy)
   const app = makeApp({
     config,
-    store: recording?.store ?? watching.store,
+    store: recording.store,
     secrets,
     clock,
     log: makeLogger(config.logLevel),
@@ -152,9 +152,9 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
     closed = true
     await app.close()
     endWatch()
-    const spread = (await recording?.check()) ?? []
-    if (spread.length > 0)
-      throw new Error(`Statements that leave their shard, or go by no index:\n${spread.join('\n')}`)
+    const wide = await recording.check()
+    if (wide.length > 0)
+      throw new Error(`Statements that leave their shard or recipient, or go by no index:\n${wide.join('\n')}`)
   }
 
   const service: Service = {

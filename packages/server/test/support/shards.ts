@@ -5,6 +5,7 @@ import { readDistribution } from '../../src/store/distribution.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
 import { OVER_ALL_TENANTS } from './over-all-tenants.ts'
 import { numbered, openPlanner, type Plan } from './plans.ts'
+import { statementsOverRecipients } from './recipient-plans.ts'
 
 export const SHARDED_URL = process.env['TEST_POSTGRES_SHARDED']
 
@@ -47,7 +48,10 @@ function isMeant(sql: string, isSharded: boolean): boolean {
 
 export interface Recording {
   store: Store
-  /** Returns the recorded statements that leave their shard or use no index, with the reason, and starts afresh. */
+  /**
+   * Returns the recorded statements that leave their shard or use no index, or on SQLite leave the recipient that they
+   * name, with the reason, and starts afresh.
+   */
   check(): Promise<string[]>
 }
 
@@ -55,7 +59,13 @@ export interface Recording {
 export function recorded(store: Store): Recording {
   const noted = new Map<string, readonly Value[]>()
   const note = (sql: string, values: readonly Value[] = []): void => void (noted.has(sql) || noted.set(sql, values))
-  return { store: recordedStore(store, note), check: () => checkNoted(noted, store.isSharded) }
+  const check = async (): Promise<string[]> => {
+    if (store.isShared) return checkNoted(noted, store.isSharded)
+    const statements = [...noted.keys()]
+    noted.clear()
+    return statementsOverRecipients(statements)
+  }
+  return { store: recordedStore(store, note), check }
 }
 
 type Note = (sql: string, values?: readonly Value[]) => void
