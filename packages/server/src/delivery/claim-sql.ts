@@ -137,8 +137,11 @@ export async function isFrontHeld(db: Db, mailbox: Mailbox, size: number, limit:
 
 const NEXT_PRIORITY = `select priority from deliveries where ${OPEN} and priority < ? ${IN_ORDER} limit 1`
 
+/** A priority may be the highest safe integer. The number after it is exact as well, on both engines. */
+const ABOVE_ALL = Number.MAX_SAFE_INTEGER + 1
+
 /** Returns the highest priority below `below` among the open deliveries of a mailbox; null if there is none. */
-export const nextPriority = async (db: Db, mailbox: Mailbox, below = Number.MAX_SAFE_INTEGER) =>
+export const nextPriority = async (db: Db, mailbox: Mailbox, below = ABOVE_ALL) =>
   (await db.lookUp<{ priority: number }>(NEXT_PRIORITY, [...valuesOf(mailbox), below]))?.priority ?? null
 
 const SLICE = statement(

@@ -15,6 +15,8 @@ import { fillMailbox, type FilledRow } from './fill-mailbox.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 const SLICE = 4
+/** The highest priority that the contract allows. */
+const HIGHEST = Number.MAX_SAFE_INTEGER
 
 type Row = Omit<FilledRow, 'id' | 'created_at'>
 
@@ -60,7 +62,7 @@ onBothEngines((engine) => {
     const rows = fc.array(
       fc.record({
         state: fc.constantFrom<DeliveryState>('ready', 'leased', 'leased', 'waiting', 'dead_lettered'),
-        priority: fc.constantFrom(0, 0, 5, -3),
+        priority: fc.constantFrom(0, 0, 5, -3, HIGHEST),
         ahead: fc.constantFrom(-10, 10, 10, 10),
         isLast: fc.boolean(),
       }),
