@@ -1,10 +1,11 @@
 // Dead letters: listed, and replayed into the mailbox they came from.
 import { iso } from '../kernel/clock.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import { one, type Db, type Value } from '../store/db.ts'
 import {
   WITH_EVENT,
   deadOf,
-  findDeadLetters,
+  deadLetterPages,
   isFiltering,
   type DeadLetterFilter,
   type DeadLetterScope,
@@ -40,18 +41,38 @@ export async function listDeadLetters(
   filter: DeadLetterFilter,
   offset: number,
   limit: number,
+  pause: Pause,
 ): Promise<JsonBody> {
   if (isFiltering(filter)) {
-    const found = await findDeadLetters(db, scope, filter, MAX_LOOKED, MAX_LOOKED)
-    const ids = found.slice(offset, offset + limit).map(({ id }) => id)
+    const { ids, total } = await matchingPage(db, scope, filter, offset, limit, pause)
     const named = {
       from: 'deliveries d',
       where: `d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`,
       values: [scope.tenantId, db.dialect.list(ids)],
     }
-    return shownPage(db, scope.tenantId, named, 0, limit, found.length)
+    return shownPage(db, scope.tenantId, named, 0, limit, total)
   }
   return shownPage(db, scope.tenantId, deadOf(db, scope), offset, limit, await countDeadLetters(db, scope))
+}
+
+/** Returns the ids of a page of the dead letters that pass the filter, and how many pass. */
+async function matchingPage(
+  db: Db,
+  scope: DeadLetterScope,
+  filter: DeadLetterFilter,
+  offset: number,
+  limit: number,
+  pause: Pause,
+): Promise<{ ids: string[]; total: number }> {
+  const ids: string[] = []
+  let total = 0
+  for await (const letters of deadLetterPages(db, scope, filter, { look: MAX_LOOKED, pause })) {
+    for (const { id } of letters) {
+      if (total >= offset && ids.length < limit) ids.push(id)
+      total++
+    }
+  }
+  return { ids, total }
 }
 
 async function shownPage(

@@ -1,8 +1,9 @@
 // Finds dead letters by what they have in common, newest first. No index covers a pattern or a part of a reason, so the
-// dead letters of a mailbox or a tenant are scanned without their payloads, a thousand in each turn.
+// dead letters of a mailbox or a tenant are scanned without their payloads, a page in each turn. An agent chooses its
+// reasons, of up to 4 KB, so they are read only if they are needed, and only those of one page are in memory.
 import { indexOfLinear } from '@sensorium/cel'
 import { isId } from '@sensorium/contract'
-import { nextTurn } from '../kernel/step-turns.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Reads } from '../store/db.ts'
 import { IS_DEAD } from './standing.ts'
@@ -21,26 +22,42 @@ export interface DeadLetterFilter {
   until?: string
 }
 
-export interface FoundDeadLetter {
-  id: string
-  event_id: string
-  recipient_id: string
-  dlq_reason: string
+/** A place in the order of dead letters, newest first. */
+export interface DeadLetterPlace {
   dead_lettered_at: number
-  type: string
+  id: string
+}
+
+/** What is kept of a dead letter that was found: thousands of them may be. */
+export interface FoundDeadLetter extends DeadLetterPlace {
+  event_id: string
   /** The size of the event's envelope. */
   bytes: number
 }
 
-/** A place in the order of dead letters, newest first. */
-export type DeadLetterPlace = Pick<FoundDeadLetter, 'dead_lettered_at' | 'id'>
+export interface ScannedDeadLetter extends FoundDeadLetter {
+  recipient_id: string
+  /** Empty if reasons are not read. */
+  dlq_reason: string
+  type: string
+}
+
+export interface Scan {
+  /** How many dead letters are scanned at most, in whole pages. */
+  look: number
+  /** Waits for the caller's turn, before each page. */
+  pause: Pause
+  after?: DeadLetterPlace
+  /** The reasons are read even if the filter names none. */
+  withReasons?: boolean
+}
 
 const NEWEST: DeadLetterPlace = { dead_lettered_at: Number.MAX_SAFE_INTEGER, id: '' }
 
-const PAGE = 1_000
+/** With the longest reasons a page takes SQLite some milliseconds; a thousand took 50 to 80. */
+export const DEAD_PAGE = 200
 
-const COLUMNS =
-  'd.id, d.event_id, d.recipient_id, d.dlq_reason, d.dead_lettered_at, e.type, octet_length(e.envelope) as bytes'
+const COLUMNS = 'd.id, d.event_id, d.recipient_id, d.dead_lettered_at, octet_length(e.envelope) as bytes'
 export const WITH_EVENT = 'join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
 
 /** The dead letters of a scope as `d`, by the index of the tenant's or the recipient's. */
@@ -60,7 +77,7 @@ export function deadOf({ dialect }: Reads, { tenantId, recipientId }: DeadLetter
 export const isFiltering = (filter: DeadLetterFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined)
 
-function passesOf({ event_type, reason }: DeadLetterFilter): (letter: FoundDeadLetter) => boolean {
+function passesOf({ event_type, reason }: DeadLetterFilter): (letter: ScannedDeadLetter) => boolean {
   const glob = event_type === undefined ? null : compileGlob(event_type)
   const part = reason?.toLowerCase()
   return (letter) =>
@@ -75,27 +92,29 @@ function narrowed(scope: DeadLetterScope, { agent_id }: DeadLetterFilter): DeadL
 }
 
 /** Returns a page of dead letters before a place in their order. Locks nothing. */
-function pageDead(db: Db, scope: DeadLetterScope, before: DeadLetterPlace, since: number): Promise<FoundDeadLetter[]> {
+function pageDead(
+  db: Db,
+  scope: DeadLetterScope,
+  before: DeadLetterPlace,
+  since: number,
+  withReasons: boolean,
+): Promise<ScannedDeadLetter[]> {
   const { from, where, values } = deadOf(db, scope)
-  return db.rows<FoundDeadLetter>(
-    `select ${COLUMNS} from ${from} ${WITH_EVENT}
+  return db.rows<ScannedDeadLetter>(
+    `select ${COLUMNS}, e.type, ${withReasons ? 'd.dlq_reason' : "'' as dlq_reason"} from ${from} ${WITH_EVENT}
       where ${where} and (d.dead_lettered_at, d.id) < (?, ?) and d.dead_lettered_at >= ?
       order by d.dead_lettered_at desc, d.id desc limit ?`,
-    [...values, before.dead_lettered_at, before.id, since, PAGE],
+    [...values, before.dead_lettered_at, before.id, since, DEAD_PAGE],
   )
 }
 
-/**
- * Yields the dead letters that pass the filter, from `after` on if it is given. A page in each turn; scans no more than
- * `look`, in whole pages.
- */
+/** Yields the dead letters that pass the filter, page by page, from `after` on if it is given. */
 export async function* deadLetterPages(
   db: Db,
   scope: DeadLetterScope,
   filter: DeadLetterFilter,
-  look: number,
-  after?: DeadLetterPlace,
-): AsyncGenerator<FoundDeadLetter[]> {
+  { look, pause, after, withReasons = filter.reason !== undefined }: Scan,
+): AsyncGenerator<ScannedDeadLetter[]> {
   const whose = narrowed(scope, filter)
   if (whose === null) return
   const passes = passesOf(filter)
@@ -103,27 +122,27 @@ export async function* deadLetterPages(
   const until = filter.until === undefined ? NEWEST : { dead_lettered_at: Date.parse(filter.until) + 1, id: '' }
   let before = after ?? until
   for (let looked = 0; looked < look; ) {
-    const page = await pageDead(db, whose, before, since)
+    await pause()
+    const page = await pageDead(db, whose, before, since, withReasons)
     yield page.filter(passes)
     looked += page.length
-    if (page.length < PAGE) return
+    if (page.length < DEAD_PAGE) return
     before = page.at(-1)!
-    await nextTurn()
   }
 }
 
-/** Returns at most `most` dead letters that pass the filter, from `after` on, scanning no more than `look`. */
+/** Returns at most `most` of the dead letters that pass the filter. */
 export async function findDeadLetters(
   db: Db,
   scope: DeadLetterScope,
   filter: DeadLetterFilter,
   most: number,
-  look: number,
-  after?: DeadLetterPlace,
+  scan: Scan,
 ): Promise<FoundDeadLetter[]> {
   const found: FoundDeadLetter[] = []
-  for await (const letters of deadLetterPages(db, scope, filter, look, after)) {
-    found.push(...letters.slice(0, most - found.length))
+  for await (const letters of deadLetterPages(db, scope, filter, scan)) {
+    for (const { dead_lettered_at, id, event_id, bytes } of letters.slice(0, most - found.length))
+      found.push({ dead_lettered_at, id, event_id, bytes })
     if (found.length === most) break
   }
   return found
@@ -137,7 +156,7 @@ export async function namedDeadLetters(
   after = NEWEST,
 ): Promise<FoundDeadLetter[]> {
   const known = [...new Set(ids)].filter((id) => isId('delivery', id))
-  const rows = await db.rows<FoundDeadLetter>(
+  const rows = await db.rows<FoundDeadLetter & { recipient_id: string }>(
     `select ${COLUMNS} from deliveries d ${WITH_EVENT}
       where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD} and (d.dead_lettered_at, d.id) < (?, ?)
       order by d.dead_lettered_at desc, d.id desc`,

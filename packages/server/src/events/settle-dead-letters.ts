@@ -15,6 +15,7 @@ import {
 } from '../delivery/find-dead-letters.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { invalid } from '../kernel/failure.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
 import type { Router } from '../routing/router.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -39,6 +40,7 @@ export type SettleDeadLetters = (
   scope: DeadLetterScope,
   choice: DeadLetterChoice,
   record: SettleRecord | null,
+  pause: Pause,
 ) => Promise<Settled>
 
 /** How far a call has come, after a step. */
@@ -69,6 +71,7 @@ function chosen(
   scope: DeadLetterScope,
   choice: DeadLetterChoice,
   earlier: SettleProgress | null,
+  pause: Pause,
 ): Promise<FoundDeadLetter[]> {
   const { delivery_ids: ids, filter, limit = DEFAULT_LIMIT } = choice
   if ((ids === undefined) === (filter === undefined))
@@ -80,7 +83,7 @@ function chosen(
     })
   if (ids) return namedDeadLetters(db, scope, ids, earlier?.last)
   const most = earlier ? earlier.matched - earlier.handled : limit
-  return findDeadLetters(db, scope, filter!, most, MAX_LOOKED, earlier?.last)
+  return findDeadLetters(db, scope, filter!, most, { look: MAX_LOOKED, pause, ...(earlier && { after: earlier.last }) })
 }
 
 /** Returns the first dead letters that make a step together, at least one. */
@@ -121,10 +124,10 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
   const turns: Turns = makeTurns({ what: 'bulk operations on dead letters waiting', atOnce: 1, perAgent: 8 })
   const routeStored = makeRouteStored(router, store)
 
-  return async (what, principal, scope, choice, record) => {
+  return async (what, principal, scope, choice, record, pause) => {
     const { tenantId } = scope
     const earlier = record?.earlier ?? null
-    let left = await chosen(store, scope, choice, earlier)
+    let left = await chosen(store, scope, choice, earlier, pause)
     const settled: Settled = { matched: earlier?.matched ?? left.length, done: earlier?.done ?? 0 }
     let handled = earlier?.handled ?? 0
     if (choice.dry_run) left = []

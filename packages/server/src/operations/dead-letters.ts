@@ -1,7 +1,11 @@
-// /delivery/dlq: operations on many dead letters at once. Those on a single one are in delivery.ts.
+// /delivery/dlq: lists, counts and changes many dead letters. What is done to a single one is in delivery.ts.
+//
+// Searching them may take seconds. One page is read in a turn of the event loop, for all callers together. A summary
+// and a bulk operation also keep megabytes while they run, so few run at once.
 import { operations, type DeadLetterChoice } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Principal } from '../auth/principal.ts'
+import { listDeadLetters } from '../delivery/dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { summarizeDeadLetters } from '../delivery/summarize-dead-letters.ts'
@@ -12,7 +16,10 @@ import {
   type SettleRecord,
   type Settled,
 } from '../events/settle-dead-letters.ts'
+import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
+import { makeTurns } from '../kernel/turns.ts'
 import { own, read, type Binding } from './binding.ts'
+import type { Call } from './call.ts'
 import { deadLetterScope } from './delivery.ts'
 import type { RecordResponse } from './idempotency.ts'
 import { ok, type OperationResponse } from './response.ts'
@@ -23,9 +30,21 @@ export interface DeadLetterOperationTools extends SettleDeadLettersTools {
   now(): number
 }
 
+/** How many summaries and bulk operations run at once on a node, and how many more an agent may have waiting. */
+const AT_ONCE = { atOnce: 4, kept: 2, perAgent: 8 }
+
 export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[] {
   const { store, activity, policyOf, now } = tools
   const settle = makeSettleDeadLetters(tools)
+  const pages = makeStepTurns()
+  const running = makeTurns({ what: 'summaries and bulk operations on dead letters waiting', ...AT_ONCE })
+  /** Waits for the caller's turn. A search ends when its client has gone. */
+  const pauseOf =
+    ({ principal, options }: Pick<Call<never>, 'principal' | 'options'>): Pause =>
+    async () => {
+      await pages.take(principal.tenantId, principal.id)
+      if (options.isClientGone?.()) throw new Error('the client went away')
+    }
   /** Writes down lapsed deliveries first, so that they are found too. */
   const scopeOf = async (principal: Principal) => {
     await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
@@ -48,7 +67,10 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
       },
       ended: (tx, settled) => record(tx, { ...respond(settled), unchanged: settled.done === 0 }),
     }
-    return respond(await settle(what, principal, scope, choice, recording))
+    // Goes on when its client has gone: it may have done a part already.
+    const { tenantId, id } = principal
+    const pause = (): Promise<void> => pages.take(tenantId, id)
+    return respond(await running.take(tenantId, id, () => settle(what, principal, scope, choice, recording, pause)))
   }
 
   return [
@@ -60,8 +82,16 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
       settleAll('discard', principal, body, record, ({ matched, done }) => ok({ matched, discarded: done })),
     ),
 
-    read(operations.getDeadLetterSummary, async ({ principal }, db) =>
-      ok(await summarizeDeadLetters(db, await scopeOf(principal))),
-    ),
+    read(operations.listDeadLetters, async (call, db) => {
+      const { offset = 0, limit = 50, ...filter } = call.query
+      const scope = await scopeOf(call.principal)
+      return { status: 200, ...(await listDeadLetters(db, scope, filter, offset, limit, pauseOf(call))) }
+    }),
+
+    read(operations.getDeadLetterSummary, async (call, db) => {
+      const { tenantId, id } = call.principal
+      const scope = await scopeOf(call.principal)
+      return ok(await running.take(tenantId, id, () => summarizeDeadLetters(db, scope, pauseOf(call))))
+    }),
   ]
 }

@@ -6,7 +6,6 @@ import type { Identify } from '../auth/identify.ts'
 import { isOrgAdmin, type Principal } from '../auth/principal.ts'
 import { makeAcknowledge } from '../delivery/acknowledge-together.ts'
 import type { Claim } from '../delivery/claim.ts'
-import { listDeadLetters } from '../delivery/dead-letters.ts'
 import type { DeadLetterScope } from '../delivery/find-dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { LeaseNotices } from '../delivery/lease-notices.ts'
@@ -97,14 +96,6 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
     write(operations.extendDeliveries, async ({ principal, body }, tx) =>
       ok({ extended: await extend(tx, leaseNotices, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
     ),
-
-    read(operations.listDeadLetters, async ({ principal, query }, db) => {
-      const scope = deadLetterScope(principal)
-      // Lapsed deliveries are written down first, so that the list shows them.
-      await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
-      const { offset = 0, limit = 50, ...filter } = query
-      return { status: 200, ...(await listDeadLetters(db, scope, filter, offset, limit)) }
-    }),
 
     // Runs its own transaction: before it, the event is routed to find what it matches today.
     own(operations.replayDeadLetter, async ({ principal, params: { id } }, record) => {

@@ -7,6 +7,7 @@ import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { readEnvelope } from '../../src/delivery/long-payloads.ts'
 import { readPayload } from '../../src/delivery/sql.ts'
 import { findEvent } from '../../src/events/sql.ts'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import type { Db } from '../../src/store/db.ts'
 import { interest, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -77,7 +78,7 @@ onBothEngines((engine) => {
     assert.equal(list.body.total, 3)
 
     const mailbox = { tenantId: tenant.id, recipientId: other.id }
-    const begun = await listDeadLetters(service.store, mailbox, {}, 0, 50)
+    const begun = await listDeadLetters(service.store, mailbox, {}, 0, 50, nextTurn)
     assert.ok('pieces' in begun)
     await service.store.tx((tx) =>
       tx.run('update events set envelope = null where tenant_id = ? and id = ?', [tenant.id, ids[0]!]),

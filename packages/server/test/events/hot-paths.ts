@@ -108,18 +108,20 @@ export const HOT_PATHS: Record<string, (db: Db) => Promise<unknown>> = {
   'set dead': (db) => setDead(db, box, 'd2', 'r', 5),
   extend: (db) => extendRows(db, box, ['d2'], 5, 5),
   'next due': (db) => readNextDue(db, box, 0),
-  'dead letters of an agent': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, {}, 0, 50),
-  'dead letters of a tenant': (db) => listDeadLetters(db, { tenantId: 'ten_a', recipientId: null }, {}, 0, 50),
+  'dead letters of an agent': (db) =>
+    listDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, {}, 0, 50, nextTurn),
+  'dead letters of a tenant': (db) =>
+    listDeadLetters(db, { tenantId: 'ten_a', recipientId: null }, {}, 0, 50, nextTurn),
   'dead letters that a filter finds': (db) =>
-    findDeadLetters(
-      db,
-      { tenantId: 'ten_a', recipientId: null },
-      { reason: 'x', since: '2020-01-01T00:00:00Z' },
-      10,
-      10,
-    ),
+    findDeadLetters(db, { tenantId: 'ten_a', recipientId: null }, { reason: 'x', since: '2020-01-01T00:00:00Z' }, 10, {
+      look: 10,
+      pause: nextTurn,
+    }),
   'dead letters of an agent that a filter finds': (db) =>
-    findDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, { reason: 'x' }, 10, 10),
+    findDeadLetters(db, { tenantId: 'ten_a', recipientId: 'agt_1' }, { reason: 'x' }, 10, {
+      look: 10,
+      pause: nextTurn,
+    }),
   'search of events': (db) => pageEvents(db, 'ten_a', { received_at: 9e15, place: 0, id: '' }, 5, 100),
   'events of a live stream': (db) => newestSince(db, 'ten_a', 5, 100),
   'backlog of a live stream': (db) => pageBacklog(db, 'ten_a', 'd2', 100, 5),
