@@ -48,6 +48,8 @@ export type ReadRow = Omit<AuditRow, 'tenant_id' | 'details'> & { details: strin
 export interface Walk {
   where: string
   values: readonly Value[]
+  /** Null is the key of the table, which has all entries of the tenant in their order. */
+  index: string | null
   /** The action, if the index is the one by actor. */
   action: string | null
 }
@@ -67,12 +69,17 @@ export function walkOf(tenantId: string, { actor, action, since, until }: AuditQ
   return {
     where: given.map(([condition]) => condition).join(' and '),
     values: given.map(([, value]) => value),
+    index: actor !== undefined ? 'audit_entries_by_actor' : action !== undefined ? 'audit_entries_by_action' : null,
     action: actor === undefined ? null : (action ?? null),
   }
 }
 
-const before = ({ where, values }: Walk, last: Cursor | null): { from: string; values: readonly Value[] } => ({
-  from: `from audit_entries where ${where}${last === null ? '' : ' and (at, id) < (?, ?)'}`,
+const before = (
+  { dialect }: Db,
+  { where, values, index }: Walk,
+  last: Cursor | null,
+): { from: string; values: readonly Value[] } => ({
+  from: `from audit_entries ${index === null ? '' : dialect.byIndex(index)} where ${where}${last === null ? '' : ' and (at, id) < (?, ?)'}`,
   values: last === null ? values : [...values, last.at, last.id],
 })
 
@@ -83,7 +90,7 @@ export async function countEntries(
   last: Cursor | null,
   most: number,
 ): Promise<{ read: number; found: number }> {
-  const { from, values } = before(walk, last)
+  const { from, values } = before(db, walk, last)
   const isFound = walk.action === null ? '' : ', sum(case when action = ? then 1 else 0 end) as found'
   const counted = await one<{ n: number; found?: number | null }>(
     db,
@@ -96,7 +103,7 @@ export async function countEntries(
 
 /** Returns the place of the entry that is the `nth` after `last`. */
 export const cursorAfter = (db: Db, walk: Walk, last: Cursor | null, nth: number): Promise<Cursor | undefined> => {
-  const { from, values } = before(walk, last)
+  const { from, values } = before(db, walk, last)
   return one<Cursor>(db, `select at, id ${from} order by at desc, id desc limit 1 offset ?`, [...values, nth - 1])
 }
 
@@ -108,7 +115,7 @@ export const readEntries = (
   skipped: number,
   most: number,
 ): Promise<ReadRow[]> => {
-  const { from, values } = before(walk, last)
+  const { from, values } = before(db, walk, last)
   return db.rows<ReadRow>(
     `select at, id, actor, action, resource, request_id,
             case when octet_length(details) <= ${LONGEST_READ} then details end as details

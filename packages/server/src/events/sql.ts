@@ -194,11 +194,12 @@ export const forgetEvents = (db: Db, tenantId: string, before: number, limit: nu
  * event.
  */
 export const countDeliveries = (db: Db, tenantId: string, ids: string[], most: number) => {
+  const { inList, byIndex } = db.dialect
   const counted = (table: string): string =>
-    `select event_id, count(*) as n from (select event_id from ${table} where tenant_id = ? and ${db.dialect.inList('event_id')} limit ?) as counted group by event_id`
+    `select event_id, count(*) as n from (select event_id from ${table} where tenant_id = ? and ${inList('event_id')} limit ?) as counted group by event_id`
   const values = [tenantId, db.dialect.list(ids), most]
   return db.rows<{ event_id: string; n: number }>(
-    `${counted('deliveries')} union all ${counted('acknowledged_deliveries')}`,
+    `${counted(`deliveries ${byIndex('deliveries_by_event')}`)} union all ${counted('acknowledged_deliveries')}`,
     [...values, ...values],
   )
 }

@@ -94,13 +94,16 @@ export const findConflict = (db: Db, tenantId: string, agentId: string, conflict
     conflictKey,
   ])
 
-/** The ids of an agent's interests, the newest first. */
+/**
+ * The ids of an agent's interests, the newest first. Sorted by an expression: in the order of their ids alone, SQLite
+ * read the interests of all agents of the tenant.
+ */
 export const interestIds = async (db: Db, tenantId: string, agentId: string): Promise<string[]> =>
   (
-    await db.rows<{ id: string }>('select id from interests where tenant_id = ? and agent_id = ? order by id desc', [
-      tenantId,
-      agentId,
-    ])
+    await db.rows<{ id: string }>(
+      "select id from interests where tenant_id = ? and agent_id = ? order by id || '' desc",
+      [tenantId, agentId],
+    )
   ).map(({ id }) => id)
 
 /** Returns the given interests that still exist, the newest first. */

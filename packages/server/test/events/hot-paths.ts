@@ -20,6 +20,8 @@ import {
   hasLapsed,
   type Mailbox,
 } from '../../src/delivery/sql.ts'
+import { readEntries, walkOf } from '../../src/audit/sql.ts'
+import { interestIds } from '../../src/interests/sql.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { findDeadLetters } from '../../src/delivery/find-dead-letters.ts'
@@ -126,7 +128,7 @@ export const HOT_PATHS: Record<string, (db: Db) => Promise<unknown>> = {
   'events of a live stream': (db) => newestSince(db, 'ten_a', 5, 100),
   'backlog of a live stream': (db) => pageBacklog(db, 'ten_a', 'd2', 100, 5),
   'receipts of an event': (db) => pageReceipts(db, 'ten_a', 'e2', 'agt_1', 100),
-  'recipients of events': (db) => countDeliveries(db, 'ten_a', ['e2'], 100),
+  'recipients of events': (db) => countDeliveries(db, 'ten_a', ['e2', 'e4'], 100),
   'queue health': (db) => queueHealth(db, box, 5, null, nextTurn),
   'pages of a queue': (db) => readSeveralPages(db, box),
   'recent events': (db) => recentEvents(db, box, 5),
@@ -142,5 +144,8 @@ export const HOT_PATHS: Record<string, (db: Db) => Promise<unknown>> = {
   'routing changes': (db) => readChanges(db, 'ten_a', 5, 100),
   'agents at rest': (db) => readInactiveOrPaused(db, 'ten_a'),
   'key by hash': (db) => findKeyByHash(db, 'x', 5),
+  'interests of an agent': (db) => interestIds(db, 'ten_a', 'agt_1'),
+  'audit log by actor': (db) => readEntries(db, walkOf('ten_a', { actor: 'agt_1' }), null, 10, 0),
+  'audit log by action': (db) => readEntries(db, walkOf('ten_a', { action: 'agents.create' }), null, 10, 0),
   standings: (db) => readStandings(db, db.isSharded, ['ten_a'], ['key_x']),
 }

@@ -134,6 +134,19 @@ onBothEngines((engine) => {
       })
 
     if (engine.name === 'sqlite')
+      for (const name of [
+        'recipients of events',
+        'interests of an agent',
+        'audit log by actor',
+        'audit log by action',
+      ]) {
+        test(`[SCL-11] ${name}: not all rows of the tenant are read`, async () => {
+          for (const { sql, values } of await statementsOf(service.store, HOT_PATHS[name]!))
+            assert.doesNotMatch(await planOf(sql, values), /\(tenant_id=\?( AND \w+[<>]\?)*\)/)
+        })
+      }
+
+    if (engine.name === 'sqlite')
       test('[HND-10] paused agents are found without reading all agents of the tenant', async () => {
         const [{ sql, values }] = (await statementsOf(service.store, HOT_PATHS['agents at rest']!)) as [
           { sql: string; values: readonly Value[] },
