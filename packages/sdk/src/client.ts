@@ -35,7 +35,10 @@ export interface ClientOptions {
   /** Attributes added to every published event, typically `source`. */
   events?: EventDefaults
   fetch?: typeof fetch
-  /** Parses the JSON of responses and streams: JSON.parse by default. `parseExactly` keeps every digit of a number. */
+  /**
+   * Parses the JSON of responses and streams, JSON.parse by default. `parseExactly` keeps the digits of every number, for
+   * a program that passes them on. An error that it throws fails the call.
+   */
   parse?: (text: string) => unknown
 }
 

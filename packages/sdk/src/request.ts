@@ -132,8 +132,9 @@ async function attempt(
     body = isLines || response.status === NO_CONTENT ? text || undefined : connection.parse(text)
   } catch (error) {
     // A gateway in between may respond with a body of its own. A success that is not complete JSON broke off midway.
-    if (response.ok)
+    if (response.ok && error instanceof SyntaxError)
       throw new ConnectionError(`${init.method} ${address.pathname}: the response broke off`, { cause: error })
+    if (response.ok) throw error
   }
   if (response.ok) return body
   throw failureOf(response, body)

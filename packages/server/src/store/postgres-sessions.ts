@@ -7,6 +7,9 @@ const NEEDS_SESSIONS =
   'The service needs sessions: wake-ups are heard by LISTEN, statements are prepared, and a session that may commit without waiting for the disk would do it for the transactions of others. ' +
   'Set pool_mode = session for this database, or name the server itself'
 
+/** The verdict that connections are not sessions. Other errors may be over at the next try. */
+export class NoSessions extends Error {}
+
 const pidOf = async (client: pg.ClientBase): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
 
@@ -41,7 +44,7 @@ export async function requireSessions(setting: string, withNewClient: WithClient
       const [e, f] = await sideBySide(other, one)
       const [g, h] = await sideBySide(one, other)
       if (new Set([a, c, f, g]).size > 1 || new Set([b, d, e, h]).size > 1)
-        throw new Error(`${setting} ${NEEDS_SESSIONS}`)
+        throw new NoSessions(`${setting} ${NEEDS_SESSIONS}`)
     })
   })
 }

@@ -7,7 +7,7 @@ import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Store, type TxOptions, type Value } from './db.ts'
 import { isDistributed } from './distribution.ts'
 import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
-import { requireSessions } from './postgres-sessions.ts'
+import { NoSessions, requireSessions } from './postgres-sessions.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, isUniqueViolation, send } from './postgres-wire.ts'
 import { followReplica, writeMark, type RowsFor } from './replica.ts'
@@ -31,7 +31,7 @@ function rowsOnSessions(replica: Connections): RowsFor {
   let checked: Promise<void> | null = null
   const check = (): Promise<void> =>
     (checked ??= requireSessions('DATABASE_READ_URL', replica.withNewClient).catch((error: unknown) => {
-      if (error instanceof StoreUnavailable) checked = null // it may come back
+      if (!(error instanceof NoSessions)) checked = null // it may be over at the next query
       throw error
     }))
   return (caller) => async (sql, values) => {

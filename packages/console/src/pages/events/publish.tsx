@@ -1,8 +1,9 @@
 // Publishing by hand: a CloudEvents envelope, checked while it is typed, and beside it who would receive it.
-import { parseExactly, type Event, type Published } from '@sensorium/client'
+import type { Event, Published } from '@sensorium/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { FormEnd } from '../../components/form-end.tsx'
 import { counted } from '../../components/counted.ts'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
@@ -30,7 +31,7 @@ function envelopeOf(draft: Draft, recipient: string | undefined): { event: Event
       source: draft.source,
       ...(recipient === undefined ? {} : { recipient }),
       ...(draft.subject === '' ? {} : { subject: draft.subject }),
-      ...(draft.data.trim() === '' ? {} : { data: parseExactly(draft.data) }),
+      ...(draft.data.trim() === '' ? {} : { data: parseToPassOn(draft.data) }),
     }
     return { event, mistake: null }
   } catch (error) {

@@ -1,8 +1,9 @@
 // A sample: how the mapping reads it while it is typed, and a button that sends it, signed as the other system would.
-import { parseExactly, SensoriumError, type Client, type Published, type Webhook } from '@sensorium/client'
+import { SensoriumError, type Client, type Published, type Webhook } from '@sensorium/client'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { LOCAL } from '../../api/reachable.ts'
 import { Badge } from '../../components/badge.tsx'
 import { counted } from '../../components/counted.ts'
@@ -95,7 +96,7 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
     () => (read === undefined || body === undefined ? null : read.run(body, headers)),
     [read, body, headers],
   )
-  const send = useAction(async (client) => post(client, webhook, { body: parseExactly(text), headers, secret }), {
+  const send = useAction(async (client) => post(client, webhook, { body: parseToPassOn(text), headers, secret }), {
     quiet: true,
   })
   function submit(event: FormEvent): void {

@@ -1,5 +1,5 @@
 // The fields of a memory in a form, for creating one and for changing one.
-import { parseExactly } from '@sensorium/client'
+import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { Field, problemOf } from '../../components/field.tsx'
 
 export interface Draft {
@@ -19,7 +19,7 @@ export const CONTENT_FIELDS = ['title', 'content', 'confidence', 'importance', '
 export function metadataOf(text: string): { value: Record<string, unknown> } | { problem: string } {
   if (text.trim() === '') return { value: {} }
   try {
-    const value = parseExactly(text)
+    const value = parseToPassOn(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return { value: value as Record<string, unknown> }
     return { problem: 'Expected a JSON object.' }

@@ -55,7 +55,7 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
     resolve(error)
   }
   const destroySocket = (error?: Error): void => {
-    const { socket } = connection as unknown as { socket?: Socket }
+    const { socket } = (connection ?? {}) as { socket?: Socket }
     socket?.destroy(error)
   }
   const closeConnection = (error: unknown): void => {
