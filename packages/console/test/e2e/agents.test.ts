@@ -95,6 +95,11 @@ describe('agents', { skip: noBrowser }, () => {
     await form.getByLabel('Filter').fill('\tdata.celsius >> 3')
     await mistake.filter({ hasText: 'line 1, column 16' }).waitFor()
     assert.match((await mistake.textContent())!.split('\n')[1]!, /^\t {14}\^/)
+    // The mistake is shown until the new text was tried, in which its line may be gone.
+    await form.getByLabel('Filter').fill('data.a > 1 &&\ndata.b > 1 &&\ndata.c >> 1')
+    await mistake.filter({ hasText: 'line 3' }).waitFor()
+    await form.getByLabel('Filter').fill('')
+    await mistake.waitFor({ state: 'detached' })
     await form.getByLabel('Filter').fill('data.celsius > 1000')
     await form.getByText('it gives false').first().waitFor()
     await form.getByRole('button', { name: 'Add the interest' }).click()

@@ -8,7 +8,8 @@ import { globMatches } from './glob.ts'
 import type { Mistake, TriedFilter } from '../../components/try-filter.ts'
 
 function MistakeAt({ source, mistake: { line, column, reason } }: { source: string; mistake: Mistake }) {
-  const text = source.split('\n')[line - 1]!
+  // A mistake of the text before is shown until the new text was tried, and may be on a line that is gone.
+  const text = source.split('\n')[line - 1] ?? ''
   // As wide as what stands before the mistake: a tab stays a tab.
   const before = [...text]
     .slice(0, column - 1)
