@@ -2,7 +2,7 @@
 // with it: the client, the cached responses, the live stream.
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { makeFailureHandler } from './api/failure-handler.ts'
 import { LiveContext } from './api/live.ts'
 import { makeLiveStore } from './api/live-store.ts'
@@ -18,13 +18,15 @@ const router = makeRouter()
 export function App() {
   const [session, setSession] = useState<Session | null>(null)
   const [notice, setNotice] = useState<string | null>(null)
+  const begun = useRef(0)
   const signedIn = useMemo(() => {
     if (session === null) return null
+    const own = begun.current
     // A request may end after its session, and says nothing about the next one.
-    let isOver = false
+    let hasLeft = false
     const leave = (why: string | null): void => {
-      if (isOver) return
-      isOver = true
+      if (hasLeft) return
+      hasLeft = true
       setNotice(why)
       setSession(null)
     }
@@ -36,13 +38,14 @@ export function App() {
     return {
       queries: makeQueryClient(failed),
       live: makeLiveStore(session.client, failed),
-      state: { session, isOver: () => isOver, signOut, failed },
+      state: { session, isOver: () => begun.current !== own, signOut, failed },
     }
   }, [session])
 
   // Again, because what fails when the key is revoked is shown after that, above the form.
   function signIn(next: Session): void {
     dismissFailures()
+    begun.current++
     setSession(next)
   }
 
