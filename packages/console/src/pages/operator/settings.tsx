@@ -4,6 +4,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
+import { KEEPS_OPEN } from '../../components/modal.ts'
 import { Confirm } from '../../components/overlay.tsx'
 import { changesOf, GROUPS, inTheForm, SETTING_NAMES, textsOf, type SettingTexts } from './setting-texts.ts'
 
@@ -21,7 +22,9 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
     { done: 'Saved: it holds on every node within a second', quiet: true },
   )
   const leaving = useBlocker({
-    shouldBlockFn: ({ current, next }) => changed > 0 && current.pathname !== next.pathname,
+    // A dialog that is kept open answers for itself.
+    shouldBlockFn: ({ current, next }) =>
+      changed > 0 && current.pathname !== next.pathname && document.querySelector(`dialog .${KEEPS_OPEN}`) === null,
     enableBeforeUnload: false,
     withResolver: true,
   })
@@ -60,7 +63,7 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
       <FormProblem error={save.error} fields={SETTING_NAMES} />
       <div className="form-end">
         <span className="grow quiet small">Empty is the default of the installation.</span>
-        <button type="button" className="button" disabled={changed === 0} onClick={undo}>
+        <button type="button" className="button" disabled={changed === 0 || save.isPending} onClick={undo}>
           Undo
         </button>
         <button type="submit" className="button primary" disabled={changed === 0 || save.isPending}>
