@@ -8,6 +8,8 @@ import { useLayoutEffect, useRef, type PointerEvent, type SyntheticEvent } from 
  * buttons alone. So is one with a form in which something was changed.
  */
 export const KEEPS_OPEN = 'keeps-open'
+/** A form that something may be lost in. One with `data-scratch` is only for trying something out. */
+const FORM = 'form:not([data-scratch])'
 
 /** Returns the attributes of a <dialog> that is rendered only while it is to be open. */
 export function useModal(onClose: () => void) {
@@ -24,7 +26,7 @@ export function useModal(onClose: () => void) {
   }, [])
   /** Asked of a dialog that was just removed too, by a step in the history that began before. */
   const isKept = (): boolean =>
-    Boolean(ref.current?.querySelector(isChanged.current ? `.${KEEPS_OPEN}, form` : `.${KEEPS_OPEN}`))
+    Boolean(ref.current?.querySelector(isChanged.current ? `.${KEEPS_OPEN}, ${FORM}` : `.${KEEPS_OPEN}`))
   // Back and Forward of the browser, which are a gesture on a phone. What the buttons of the dialog lead to is a new
   // entry or takes the place of this one; where they go back instead, they ask nobody (pages/search-params.ts). The
   // browser asks before the console itself is left.
@@ -47,7 +49,7 @@ export function useModal(onClose: () => void) {
       else onClose()
     },
     onInput({ target }: SyntheticEvent): void {
-      isChanged.current ||= (target as Element).closest('form') !== null
+      isChanged.current ||= (target as Element).closest(FORM) !== null
     },
     onPointerDown({ target }: PointerEvent): void {
       isBeside.current = target === ref.current

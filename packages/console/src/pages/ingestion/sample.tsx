@@ -105,7 +105,7 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
   }
   return (
     <section className="sample" aria-label="Send a sample">
-      <form className="stack" onSubmit={submit}>
+      <form className="stack" data-scratch onSubmit={submit}>
         <h3>Send a sample</h3>
         <Field label="Body" hint="JSON, as the other system would post it" problem={mistake}>
           <textarea
