@@ -18,6 +18,8 @@ export interface LiveView extends LiveEvents {
   error: Error | null
   /** One a second while the stream was open, oldest first. */
   stats: readonly LiveStats[]
+  /** Whether the newest of them are of this visit. They stay while the service is away, and while a filter is set. */
+  isCounted: boolean
   /** How many events were not shown since the filter was set. */
   leftOut: number
 }
@@ -25,7 +27,15 @@ export interface LiveView extends LiveEvents {
 /** Moving from one page to the next does not end the stream. */
 const LINGER_MS = 2_000
 
-const EMPTY: LiveView = { state: 'connecting', error: null, stats: [], events: [], arrived: 0, leftOut: 0 }
+const EMPTY: LiveView = {
+  state: 'connecting',
+  error: null,
+  stats: [],
+  isCounted: false,
+  events: [],
+  arrived: 0,
+  leftOut: 0,
+}
 
 export interface LiveStore {
   view(): LiveView
@@ -67,6 +77,7 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
         set({
           state: 'open',
           stats: addStats(view.stats, stats),
+          isCounted: true,
           ...addEvents(view, waiting),
           leftOut: view.leftOut + stats.left_out,
         })
@@ -74,7 +85,12 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
       }
     } catch (error) {
       if (signal.aborted) return
-      set({ state: error instanceof SensoriumError ? 'refused' : 'away', error: error as Error })
+      const isRefused = error instanceof SensoriumError
+      set({
+        state: isRefused ? 'refused' : 'away',
+        error: error as Error,
+        ...(isRefused ? { isCounted: false } : {}),
+      })
       failed(error)
     }
   }
@@ -82,7 +98,6 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
   function start(): void {
     stream?.abort()
     stream = new AbortController()
-    // Until its first message nothing that was counted before is current.
     set({ state: 'connecting', error: null })
     void run(stream.signal)
   }
@@ -97,7 +112,10 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
     subscribe(listener) {
       clearTimeout(lingering)
       listeners.add(listener)
-      if (stream === null) start()
+      if (stream === null) {
+        set({ isCounted: false })
+        start()
+      }
       return () => {
         listeners.delete(listener)
         if (listeners.size === 0) lingering = window.setTimeout(stop, LINGER_MS)

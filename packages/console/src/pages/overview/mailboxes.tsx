@@ -53,7 +53,7 @@ export function Mailboxes() {
               empty={
                 <Empty title={isCutOff ? 'Nothing waits here' : 'Nothing waits for an agent'}>
                   {isCutOff
-                    ? 'Whether something waits for an older agent, the backlog above says.'
+                    ? 'The backlog above also counts what waits for older agents, and for the org-admin as a member of channels.'
                     : 'Every delivery to one was handed out and acknowledged. The backlog above also counts those to the org-admin, as a member of channels.'}
                 </Empty>
               }

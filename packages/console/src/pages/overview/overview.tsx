@@ -27,9 +27,7 @@ function toneOfWait(seconds: number | null | undefined): 'warn' | 'bad' | undefi
 export function Overview() {
   const live = useLive()
   const { stats } = live
-  // While the service is away, its last numbers stay, below the banner.
-  const isCurrent = live.state === 'open' || live.state === 'away'
-  const latest = isCurrent ? latestOf(stats) : []
+  const latest = live.isCounted ? latestOf(stats) : []
   const now = latest.at(-1)
   const oldest = now?.oldest_waiting_seconds
   return (
