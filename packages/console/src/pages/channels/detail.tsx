@@ -2,7 +2,7 @@
 import type { Channel } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCall } from '../../api/calls.ts'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { Copyable } from '../../components/copy.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
@@ -63,7 +63,7 @@ export function ChannelPage() {
 
 function ChannelBody({ channel }: { channel: Channel }) {
   const { kind } = useSession()
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   return (
     <div className="columns">
       <div className="stack wide">
@@ -78,10 +78,7 @@ function ChannelBody({ channel }: { channel: Channel }) {
               Id: <Copyable text={channel.id} label="Copy the id" />,
               Description: channel.description,
               'External id': channel.external_id ? <Copyable text={channel.external_id} /> : null,
-              'Made by':
-                channel.created_by_type === 'org_admin'
-                  ? 'Org admin'
-                  : (agents.get(channel.created_by_id)?.name ?? channel.created_by_id),
+              'Made by': nameOf(channel.created_by_id),
               Created: <Time at={channel.created_at} />,
               Changed: <Time at={channel.updated_at} />,
             }}

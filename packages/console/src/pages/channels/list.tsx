@@ -1,7 +1,7 @@
 import type { Channel, ChannelList } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { useRows } from '../../api/rows.ts'
 import { ListPage } from '../../components/list-page.tsx'
 import { Segments } from '../../components/segments.tsx'
@@ -29,7 +29,7 @@ const CREATE = `curl ${location.origin}/v1/channels -H "authorization: Bearer $T
   -H 'content-type: application/json' -d '{"name":"Incidents","type":"open"}'`
 
 function useColumns(): readonly Column<Channel>[] {
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   return useMemo(
     () => [
       { name: 'Name', width: 'minmax(0, 1.4fr)', cell: ({ name }) => <strong>{name}</strong> },
@@ -44,12 +44,11 @@ function useColumns(): readonly Column<Channel>[] {
         name: 'Made by',
         width: '150px',
         wideOnly: true,
-        cell: ({ created_by_type, created_by_id }) =>
-          created_by_type === 'org_admin' ? 'Org admin' : (agents.get(created_by_id)?.name ?? created_by_id),
+        cell: ({ created_by_id }) => nameOf(created_by_id),
       },
       { name: 'Created', width: '100px', right: true, cell: ({ created_at }) => <Time at={created_at} /> },
     ],
-    [agents],
+    [nameOf],
   )
 }
 

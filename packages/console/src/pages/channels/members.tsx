@@ -1,12 +1,12 @@
 import type { Channel, Member } from '@sensorium/client'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useAgents } from '../../api/agent-names.ts'
+import { usePrincipalName } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
 import { DeleteButton } from '../../components/delete-button.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { PrincipalLink } from '../../components/principal-link.tsx'
 import { Empty, QueryResult } from '../../components/states.tsx'
 import { Time } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
@@ -16,13 +16,11 @@ import { powersOf } from './powers.ts'
 
 export function Members({ channel }: { channel: Channel }) {
   const session = useSession()
-  const agents = useAgents()
+  const nameOf = usePrincipalName()
   const members = useCall('listMembers', { params: { id: channel.id } }, { every: 15_000 })
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Member | null>(null)
   const powers = powersOf(session, channel, members.data?.members ?? [])
-  const nameOf = ({ participant_type, participant_id }: Member): string =>
-    participant_type === 'org_admin' ? 'Org admin' : (agents.get(participant_id)?.name ?? participant_id)
   const refresh = ['listMembers', 'listChannels'] as const
   const join = useAction(
     (client) => client.channels.addMember(channel.id, { participant_type: 'agent', participant_id: session.agent!.id }),
@@ -59,15 +57,9 @@ export function Members({ channel }: { channel: Channel }) {
               {list.map((member) => (
                 <li key={member.id} className="row">
                   <div className="grow stack tight">
-                    {member.participant_type === 'agent' ? (
-                      <Link to="/agents/$id" params={{ id: member.participant_id }} className="plain cut" dir="auto">
-                        <strong>{nameOf(member)}</strong>
-                      </Link>
-                    ) : (
-                      <strong className="cut" dir="auto">
-                        {nameOf(member)}
-                      </strong>
-                    )}
+                    <PrincipalLink id={member.participant_id} className="plain cut">
+                      <strong>{nameOf(member.participant_id)}</strong>
+                    </PrincipalLink>
                     <span className="faint small">
                       since <Time at={member.joined_at} />
                     </span>
@@ -75,7 +67,9 @@ export function Members({ channel }: { channel: Channel }) {
                   <RoleBadge role={member.role} />
                   {powers.removes(member) ? (
                     <DeleteButton
-                      label={member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member)}`}
+                      label={
+                        member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member.participant_id)}`
+                      }
                       onClick={() => setLeaving(member)}
                     />
                   ) : null}
@@ -97,14 +91,15 @@ export function Members({ channel }: { channel: Channel }) {
       ) : null}
       {leaving === null ? null : (
         <Confirm
-          title={leaving.id === powers.own?.id ? `Leave ${channel.name}?` : `Remove ${nameOf(leaving)}?`}
+          title={leaving.id === powers.own?.id ? `Leave ${channel.name}?` : `Remove ${nameOf(leaving.participant_id)}?`}
           verb={leaving.id === powers.own?.id ? 'Leave' : 'Remove'}
           danger
           busy={remove.isPending}
           onConfirm={() => remove.mutate(leaving, { onSettled: () => setLeaving(null) })}
           onClose={() => setLeaving(null)}
         >
-          Events of this channel no longer reach {nameOf(leaving)}. What was delivered already stays in the mailbox.
+          Events of this channel no longer reach {nameOf(leaving.participant_id)}. What was delivered already stays in
+          the mailbox.
         </Confirm>
       )}
     </Panel>

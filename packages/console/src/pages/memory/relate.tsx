@@ -80,7 +80,10 @@ interface CandidatesProps {
   onChoose(memory: Memory): void
 }
 
-/** The memories that were found. The chosen one stays among them, whatever is asked for or fails after that. */
+/**
+ * The memories that were found. The chosen one stays with them, whatever is asked for or fails after that: at the end,
+ * so that no row moves when another is chosen.
+ */
 function Candidates({ query, except, chosen, onChoose }: CandidatesProps) {
   const settled = useSettled(query)
   const found = useCall('searchMemories', { body: { query: settled, limit: CANDIDATES + 1 } }, { keep: true })
@@ -88,7 +91,7 @@ function Candidates({ query, except, chosen, onChoose }: CandidatesProps) {
     .map(({ memory }) => memory)
     .filter(({ id }) => id !== except)
     .slice(0, CANDIDATES)
-  const listed = chosen === null || others.some(({ id }) => id === chosen.id) ? others : [chosen, ...others]
+  const listed = chosen === null || others.some(({ id }) => id === chosen.id) ? others : [...others, chosen]
   return (
     <>
       {listed.length === 0 ? null : (

@@ -83,7 +83,7 @@ export default function GraphCanvas({ network, selected, hidden, towards, onChoo
           <i className="dot expanded" /> all its relationships are shown
         </span>
         <span>
-          <i className="dot" /> may have more, expands on click
+          <i className="dot" /> may have more than is shown
         </span>
         <span>wider is stronger</span>
       </div>

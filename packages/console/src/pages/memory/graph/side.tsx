@@ -57,7 +57,7 @@ function Chosen({ network, waiting, id, onChoose, onExpand }: Omit<SideProps, 's
           )
         })}
         {isWhole ? null : isExpanded ? (
-          <li className="faint small row">It has more relationships than are shown here.</li>
+          <li className="faint small row">It may have more relationships than are shown here.</li>
         ) : waiting.has(id) ? (
           <li className="faint small row">Its other relationships are on their way…</li>
         ) : (
