@@ -5,8 +5,11 @@
 // half_open  the pause is over: one delivery is tried, and its outcome closes the breaker or opens it for another pause
 
 export const OPENS_AFTER = 10
-/** A handshake can be made to cost seconds, and a certificate that was refused is refused a moment later too. */
-export const OPENS_AFTER_HANDSHAKES = 1
+/**
+ * Handshakes that fail in a row until the breaker opens: for an endpoint that has never responded, and for one that has.
+ * A handshake can be made to cost seconds. But one that is reset may be a restart of a proxy that others survive.
+ */
+export const OPENS_AFTER_HANDSHAKES = { unproven: 1, proven: 3 }
 /** An endpoint that is down is tried with one delivery a minute, however many wait for it. */
 export const PAUSE_MS = 60_000
 
@@ -29,7 +32,9 @@ export function allowance(breaker: Breaker, now: number, otherwise: number): num
   return state === 'closed' ? otherwise : state === 'half_open' ? Math.min(1, otherwise) : 0
 }
 
-export const succeeded = (): Breaker => closed
+/** The outcome of a request that was under way when the breaker opened tells nothing new. */
+export const succeeded = (breaker: Breaker, now: number): Breaker =>
+  stateOf(breaker, now) === 'open' ? breaker : closed
 
 /** A failure; `opensAfter` is with how many in a row the breaker opens. */
 export function failed(breaker: Breaker, now: number, opensAfter = OPENS_AFTER): Breaker {

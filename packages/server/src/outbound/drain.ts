@@ -13,6 +13,8 @@ const DRAIN_MS = 1_000
 const MAX_CHUNKS = 64
 /** How much of a read is parsed at once. */
 const SLICE_BYTES = 1_024
+/** A chunk is delivered in two parts where a slice ends. */
+const MAX_PARTS = MAX_CHUNKS + MAX_DRAINED / SLICE_BYTES
 
 /** Reads a little of a body that nobody needs. */
 export function drain(response: IncomingMessage, done: () => void): void {
@@ -42,9 +44,9 @@ const hasNoBody = ({ statusCode, headers }: IncomingMessage): boolean =>
  */
 function endAfterChunks(response: IncomingMessage): void {
   const push = response.push
-  let chunks = 0
+  let parts = 0
   response.push = (chunk: Buffer | null, encoding) => {
-    if (chunk === null || ++chunks <= MAX_CHUNKS) return push.call(response, chunk, encoding)
+    if (chunk === null || ++parts <= MAX_PARTS) return push.call(response, chunk, encoding)
     // Node marks a body that nobody reads like this, and delivers no more of it.
     Object.assign(response, { _dumped: true })
     response.destroy()

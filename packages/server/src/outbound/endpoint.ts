@@ -41,6 +41,8 @@ export interface Endpoint {
  */
 export interface History extends Responses {
   underWay: number
+  /** Whether it has ever responded, with any status. */
+  isProven: boolean
   window: number
   breaker: Breaker
 }
@@ -82,7 +84,13 @@ const noResponses = (url: string): Responses => ({
   latencyMs: null,
 })
 
-const newHistory = (url: string): History => ({ ...noResponses(url), underWay: 0, window: 1, breaker: closed })
+const newHistory = (url: string): History => ({
+  ...noResponses(url),
+  underWay: 0,
+  isProven: false,
+  window: 1,
+  breaker: closed,
+})
 
 const originOf = (url: string): string => URL.parse(url)?.origin ?? url
 
@@ -125,16 +133,18 @@ export function applyOutcome(
 ): void {
   // Otherwise the agent has got another path or query of the origin meanwhile.
   if (history.url === url) noteResponse(history, result, outcome, ms, now)
+  history.isProven ||= 'status' in result
   if (outcome.kind === 'acknowledged') {
-    history.breaker = succeeded()
+    history.breaker = succeeded(history.breaker, now)
     history.window = Math.min(MAX_WINDOW, history.window + 1)
   } else if (outcome.kind === 'later') {
     // The endpoint responds, and says when to come back: that is no failure, but no reason to hurry either.
     history.window = Math.max(1, history.window >> 1)
   } else {
     const inHandshake = 'error' in result && result.failedHandshake === true
+    const ofHandshakes = OPENS_AFTER_HANDSHAKES[history.isProven ? 'proven' : 'unproven']
     history.window = 1
-    history.breaker = failed(history.breaker, now, inHandshake ? OPENS_AFTER_HANDSHAKES : OPENS_AFTER)
+    history.breaker = failed(history.breaker, now, inHandshake ? ofHandshakes : OPENS_AFTER)
   }
 }
 

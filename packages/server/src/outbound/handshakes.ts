@@ -4,39 +4,47 @@
 // 1. For an agent and an origin (scheme, host and port) one handshake is made at a time, until one has succeeded.
 // 2. From then on there are up to four. An origin may have been proven only to send such certificates afterwards, and
 //    all requests to one endpoint at once would take a minute then.
-// 3. A connection that could not be made takes the proof back.
+// 3. A connection that could not be made takes the proof back, and keeps its turn for five seconds more. The breaker
+//    alone would not do: it counts failures in a row, and an endpoint can respond to every other push.
 //
-// A connection that was kept needs no handshake, and takes a turn for a moment only.
+// Only a new connection takes a turn. A request that gets a kept one never waits for the handshakes of others.
+import type { Clock } from '../kernel/clock.ts'
 
 const AT_ONCE = 4
+const REST_MS = 5_000
 const MAX_PROVEN = 10_000
 
 export interface Handshakes {
   /**
-   * Resolves when a request may be sent, on a new or a kept connection. The returned function is called when the
-   * connection is there, or could not be made; only the first call counts.
+   * Resolves when a connection may be made. The returned function is called when it is there or could not be made, or
+   * with null if none was tried; only the first call counts.
    */
-  begin(agentId: string, origin: string): Promise<(succeeded: boolean) => void>
+  begin(agentId: string, origin: string): Promise<EndHandshake>
 }
+
+export type EndHandshake = (succeeded: boolean | null) => void
 
 interface Line {
   busy: number
   waiting: (() => void)[]
 }
 
-export function makeHandshakes(): Handshakes {
+/** The rest after a failure ends early if `closing` is aborted. */
+export function makeHandshakes({ sleep }: Pick<Clock, 'sleep'>, closing: AbortSignal): Handshakes {
   const proven = new Set<string>()
   const lines = new Map<string, Line>()
 
   const hasRoom = (key: string, { busy }: Line): boolean => busy < (proven.has(key) ? AT_ONCE : 1)
 
-  function end(key: string, line: Line, succeeded: boolean): void {
-    line.busy--
-    if (!succeeded) proven.delete(key)
-    else if (!proven.has(key)) {
+  async function end(key: string, line: Line, succeeded: boolean | null): Promise<void> {
+    if (succeeded === false) {
+      proven.delete(key)
+      await sleep(REST_MS, closing)
+    } else if (succeeded && !proven.has(key)) {
       if (proven.size >= MAX_PROVEN) proven.clear()
       proven.add(key)
     }
+    line.busy--
     while (line.waiting.length > 0 && hasRoom(key, line)) {
       line.busy++
       line.waiting.shift()!()
@@ -55,7 +63,7 @@ export function makeHandshakes(): Handshakes {
       return (succeeded) => {
         if (isOver) return
         isOver = true
-        end(key, line, succeeded)
+        void end(key, line, succeeded)
       }
     },
   }

@@ -2,8 +2,11 @@
 
 export type PushResult =
   | { status: number; retryAfter: string | undefined }
-  /** `failedHandshake`: the endpoint took the connection, but no TLS session came about. */
-  | { error: string; failedHandshake?: true }
+  /**
+   * `failedHandshake`: the endpoint took the connection and ended it, or sent a certificate that is not accepted.
+   * `notSent`: the time was over before there was a turn to connect, which says nothing about the endpoint.
+   */
+  | { error: string; failedHandshake?: true; notSent?: true }
 
 export type PushOutcome =
   | { kind: 'acknowledged' }

@@ -1,6 +1,7 @@
 // Where pushes are made: those to http on the main thread, those to https in a thread of their own. A hostile endpoint
 // can make the verification of its certificates last for two seconds of one step (handshakes.ts), in which a thread
 // does nothing else.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -26,6 +27,9 @@ export interface PostBySchemeTools {
   file?: URL
 }
 
+/** A name that is being looked up, or a certificate that is being verified, does not hold up a shutdown. */
+const CLOSE_WITHIN_MS = 2_000
+
 const FILE = new URL('./post-thread.ts', import.meta.url)
 
 /** The thread starts with the first push to https. If it dies, the pushes under way fail and the next starts another. */
@@ -48,7 +52,8 @@ export function makePostByScheme({ clock, log, allowPrivate, file = FILE }: Post
   }) as Post
 
   post.close = () => {
-    closing ??= Promise.all([here.close(), thread.close()]).then(() => {})
+    void here.close()
+    closing ??= Promise.race([thread.close(), sleep(CLOSE_WITHIN_MS, undefined, { ref: false })])
     return closing
   }
   return post

@@ -7,7 +7,7 @@ import { makePublicPost } from './post.ts'
 const port = parentPort!
 const post = makePublicPost(systemClock, workerData as { allowPrivate: boolean })
 
-port.on('message', async (message: { id: number; request: PostRequest } | { close: true }) => {
+port.on('message', (message: { id: number; request: PostRequest } | { close: true }) => {
   if ('close' in message) {
     post.close()
     return port.close()
@@ -15,5 +15,6 @@ port.on('message', async (message: { id: number; request: PostRequest } | { clos
   const { id, request } = message
   const { url, headers, body, mailbox, askedAt } = request
   const waitedMs = Number(process.hrtime.bigint() - askedAt) / 1e6
-  port.postMessage({ id, response: await post(url, headers, body, mailbox, waitedMs) })
+  // Not awaited: the message and its text would be kept for as long as the exchange takes.
+  void post(url, headers, body, mailbox, waitedMs).then((response) => port.postMessage({ id, response }))
 })

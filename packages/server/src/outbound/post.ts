@@ -2,7 +2,7 @@
 // time limit.
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import type { Mailbox } from '../delivery/sql.ts'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -19,6 +19,9 @@ export const RESPONSE_WITHIN_MS = 15_000
  * up the event loop for 5 s.
  */
 const MAX_INTERIM = 10
+
+/** A push that waited for longer to connect, and then was not connected in time, is not held against its endpoint. */
+const LATE_MS = 1_000
 
 export const INTERRUPTED = 'interrupted: the node was shutting down'
 
@@ -47,8 +50,26 @@ interface UnderWay {
   until: number
   request: ClientRequest | null
   cutBy: ExchangeAborted | null
+  /** Set while a connection is needed and waits for its turn: ends the wait. A request without a connection cannot. */
+  leaveLine: ((error: Error) => void) | null
+  /** Whether that took so long that too little time may be left for the endpoint. */
+  isLate: boolean
   /** The endpoint has taken the connection, and its certificate is not accepted yet. */
   isHandshaking: boolean
+}
+
+/** Waits for a turn, and makes a connection. */
+type InTurn = (connect: () => Socket) => Promise<Socket>
+
+/** Makes new connections in turns (handshakes.ts). */
+class AgentInTurns extends https.Agent {
+  override createConnection(...[options, connected]: Parameters<Required<https.Agent>['createConnection']>): undefined {
+    const { inTurn } = options as { inTurn: InTurn }
+    inTurn(() => super.createConnection!(options) as Socket).then(
+      (socket) => connected!(null, socket),
+      (error: Error) => connected!(error, null as never),
+    )
+  }
 }
 
 interface Agents {
@@ -57,8 +78,8 @@ interface Agents {
 }
 
 /**
- * Sends one request on a kept or a new connection; `stale` if the kept one turned out to be closed. `connected` is
- * called when there is a connection.
+ * Sends one request on a kept or a new connection; `stale` if the kept one turned out to be closed. `inTurn` is called
+ * for a new connection to https.
  */
 function sendOnce(
   url: URL,
@@ -67,22 +88,28 @@ function sendOnce(
   exchange: UnderWay,
   agents: Agents,
   lookup: LookupFunction,
-  connected: () => void,
+  inTurn: InTurn,
 ): Promise<PushResult | 'stale'> {
-  const failure = (error: string): PushResult => (exchange.isHandshaking ? { error, failedHandshake: true } : { error })
+  const failure = (error: string): PushResult => {
+    const { cutBy, leaveLine, isLate, isHandshaking } = exchange
+    if (leaveLine !== null || (isLate && isHandshaking && cutBy)) return { error, notSent: true }
+    // One that we have cut off may have been answered while the thread was busy.
+    return isHandshaking && !cutBy ? { error, failedHandshake: true } : { error }
+  }
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
     const request = (secure ? https : http).request(url, {
       method: 'POST',
       agent: agents[secure ? 'https:' : 'http:'],
       lookup,
+      inTurn,
       headers: {
         ...headers,
         'content-type': 'application/json',
         'content-length': body.length,
         'user-agent': 'Sensorium/1.0',
       },
-    })
+    } as https.RequestOptions)
     exchange.request = request
     if (exchange.cutBy) request.destroy(exchange.cutBy)
     // Once there is a status, it decides: whatever happens to the connection afterwards, the endpoint has responded.
@@ -97,12 +124,9 @@ function sendOnce(
     })
     request.on('socket', (socket) => {
       parseInSlices(socket)
-      if (!secure || request.reusedSocket) return connected()
+      if (!secure || request.reusedSocket) return
       socket.once('connect', () => (exchange.isHandshaking = true))
-      socket.once('secureConnect', () => {
-        exchange.isHandshaking = false
-        connected()
-      })
+      socket.once('secureConnect', () => (exchange.isHandshaking = false))
     })
     let interim = 0
     request.on('information', () => {
@@ -127,16 +151,17 @@ export const makePublicPost = (clock: Clock, { allowPrivate }: { allowPrivate: b
   makePost(clock, safeAddress(makeResolve({ elapsed: clock.elapsed }), allowPrivate ? () => true : isPublicAddress))
 
 export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress): Post {
-  const agents: Agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) }
+  const agents: Agents = { 'http:': new http.Agent(KEPT), 'https:': new AgentInTurns(KEPT) }
   const underWay = new Set<UnderWay>()
-  const handshakes = makeHandshakes()
   const closing = new AbortController()
+  const handshakes = makeHandshakes(clock, closing.signal)
   let watching = false
 
   function cut(exchange: UnderWay, why: string): void {
     underWay.delete(exchange)
     exchange.cutBy = new ExchangeAborted(why)
     exchange.request?.destroy(exchange.cutBy)
+    exchange.leaveLine?.(exchange.cutBy)
   }
 
   // One timer for all: a timer and two signals for each push were a quarter of the cost of a push.
@@ -155,22 +180,33 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
     watching = false
   }
 
-  async function sendInTurn(
+  function sendInTurn(
     url: URL,
     headers: Record<string, string>,
     body: Buffer,
     { tenantId, recipientId }: Mailbox,
     exchange: UnderWay,
   ) {
-    const lookup = lookupFor(tenantId)
-    if (url.protocol === 'http:') return sendOnce(url, headers, body, exchange, agents, lookup, () => {})
-    const ended = await handshakes.begin(recipientId, url.origin)
-    try {
-      if (exchange.cutBy) return { error: describe(exchange.cutBy) }
-      return await sendOnce(url, headers, body, exchange, agents, lookup, () => ended(true))
-    } finally {
-      ended(false)
-    }
+    return sendOnce(url, headers, body, exchange, agents, lookupFor(tenantId), async (connect) => {
+      const since = clock.elapsed()
+      const turn = handshakes.begin(recipientId, url.origin)
+      const left = new Promise<never>((_, reject) => (exchange.leaveLine = reject))
+      const ended = await Promise.race([turn, left]).catch((error: Error) => {
+        void turn.then((end) => end(null))
+        throw error
+      })
+      exchange.leaveLine = null
+      exchange.isLate = clock.elapsed() - since > LATE_MS
+      try {
+        const socket = connect()
+        socket.once('secureConnect', () => ended(true))
+        socket.once('close', () => ended(false))
+        return socket
+      } catch (error) {
+        ended(false)
+        throw error
+      }
+    })
   }
 
   async function exchangeWith(
@@ -181,7 +217,14 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
     waitedMs: number,
   ): Promise<PushResult> {
     const until = clock.elapsed() + RESPONSE_WITHIN_MS - waitedMs
-    const exchange: UnderWay = { until, request: null, cutBy: null, isHandshaking: false }
+    const exchange: UnderWay = {
+      until,
+      request: null,
+      cutBy: null,
+      leaveLine: null,
+      isLate: false,
+      isHandshaking: false,
+    }
     underWay.add(exchange)
     void watch()
     try {

@@ -105,7 +105,8 @@ export function makePush(tools: PushTools): Push {
       )
       const result = await post(target.endpoint, headers, delivery.json, mailbox)
       const ms = performance.now() - started
-      outcome = cutting && 'error' in result ? { kind: 'interrupted' } : outcomeOf(result, clock.now())
+      const isUnknown = 'error' in result && (cutting || result.notSent === true)
+      outcome = isUnknown ? { kind: 'interrupted' } : outcomeOf(result, clock.now())
       settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
       // For an endpoint that is gone, nothing more is claimed until that is stored.
       if (outcome.kind === 'gone') await settling

@@ -19,7 +19,7 @@ export interface Pushed {
   endpoint: string
   /** The agent's own push schedule, if it has one. */
   schedule: readonly number[] | null
-  /** `interrupted`: this node shut down during the request, and the outcome is unknown. */
+  /** `interrupted`: this node shut down during the request, or never sent it. The delivery is given back. */
   outcome: PushOutcome | { kind: 'interrupted' }
 }
 

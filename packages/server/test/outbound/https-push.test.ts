@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo, type Socket } from 'node:net'
+import tls from 'node:tls'
 import { test, type TestContext } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
-import { makeHandshakes } from '../../src/outbound/handshakes.ts'
+import { makeHandshakes, type EndHandshake } from '../../src/outbound/handshakes.ts'
 import { makePostByScheme } from '../../src/outbound/post-by-scheme.ts'
 import { makePublicPost } from '../../src/outbound/post.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -65,7 +67,7 @@ test('[PUSH-20] a push to https is made in a thread of its own, with the same re
   // However the scheme is written.
   const refused = (await post(endpoint.origin, {}, '{}', MAILBOX)) as { error: string }
   assert.match(refused.error, REFUSED)
-  assert.deepEqual(await post(` HTTPS${endpoint.origin.slice(5)}`, {}, '{}', MAILBOX), refused)
+  assert.deepEqual(await post(` HTTPS${endpoint.origin.slice(5)}`, {}, '{}', OTHER), refused)
   assert.deepEqual([endpoint.connections(), madeHere], [2, 0])
   assert.deepEqual(await post(plain.url, {}, '{}', MAILBOX), { status: 204, retryAfter: undefined })
   assert.equal(madeHere, 1)
@@ -116,14 +118,47 @@ test('[PUSH-21] an agent makes one handshake with an origin until one has succee
   assert.equal(endpoint.connections(), 2)
   await clock.advance(15_000)
   const late = { error: 'no response within 15 s' }
-  assert.deepEqual(await Promise.all(sent), [{ ...late, failedHandshake: true }, ...Array(7).fill(late)])
-  assert.deepEqual(await ofOther, { ...late, failedHandshake: true })
+  assert.deepEqual(await Promise.all(sent), [late, ...Array(7).fill({ ...late, notSent: true })])
+  assert.deepEqual(await ofOther, late)
   assert.equal(endpoint.connections(), 2)
 })
 
+test('[PUSH-21] a push that gets a kept connection does not wait for the handshakes of others', async (t) => {
+  const known = tls.getCACertificates('default')
+  tls.setDefaultCACertificates([...known, pem('ca')])
+  t.after(() => tls.setDefaultCACertificates(known))
+  const held: ServerResponse[] = []
+  const server = https.createServer({ key: pem('server-key'), cert: pem('server') }, (_, response) => {
+    if (held.push(response) !== 2) response.end()
+  })
+  let accepted = 0
+  // Only the first connection is served, as by a balancer behind which one server is left.
+  const endpoint = await listen(
+    t,
+    net.createServer((socket) => void (++accepted === 1 && server.emit('connection', socket))),
+  )
+  const post = makePublicPost(fakeClock(), { allowPrivate: true })
+  t.after(() => post.close())
+  const ok = { status: 200, retryAfter: undefined }
+  const send = () => post(endpoint.origin, {}, '{}', MAILBOX)
+  assert.deepEqual(await send(), ok)
+  const slow = send()
+  await until(() => held.length === 2)
+  const hanging = Array.from({ length: 6 }, send)
+  await until(() => endpoint.connections() === 5)
+  held[1]!.end()
+  assert.deepEqual(await slow, ok)
+  assert.deepEqual(await send(), ok)
+  assert.equal(endpoint.connections(), 5, 'four handshakes at once, and the one that was kept')
+  void post.close()
+  const results = await Promise.all(hanging)
+  assert.equal(results.filter((result) => 'notSent' in result).length, 2)
+})
+
 test('[PUSH-21] after a handshake has succeeded there are four at once, until one fails', async () => {
-  const handshakes = makeHandshakes()
-  const begun: ((succeeded: boolean) => void)[] = []
+  const clock = fakeClock()
+  const handshakes = makeHandshakes(clock, new AbortController().signal)
+  const begun: EndHandshake[] = []
   for (let i = 0; i < 20; i++) void handshakes.begin('agt', 'https://a.example').then((ended) => begun.push(ended))
   const begunAfter = async (end?: () => void): Promise<number> => {
     end?.()
@@ -134,11 +169,13 @@ test('[PUSH-21] after a handshake has succeeded there are four at once, until on
   assert.equal(await begunAfter(() => begun[0]!(true)), 5)
   assert.equal(await begunAfter(() => begun[0]!(false)), 5, 'only the first call counts')
   assert.equal(await begunAfter(() => begun[1]!(true)), 6)
-  assert.equal(await begunAfter(() => begun[2]!(false)), 6)
-  assert.equal(await begunAfter(() => begun[3]!(false)), 6)
-  assert.equal(await begunAfter(() => begun[4]!(false)), 6)
-  assert.equal(await begunAfter(() => begun[5]!(false)), 7)
-  assert.equal(await begunAfter(() => begun[6]!(true)), 11)
+  assert.equal(await begunAfter(() => begun[2]!(null)), 7, 'it was not tried')
+  for (const n of [3, 4, 5, 6]) assert.equal(await begunAfter(() => begun[n]!(false)), 7)
+  await clock.advance(4_999)
+  assert.equal(await begunAfter(), 7)
+  await clock.advance(1)
+  assert.equal(await begunAfter(), 8, 'one, after five seconds')
+  assert.equal(await begunAfter(() => begun[7]!(true)), 12)
 })
 
 test('[PUSH-20] the time that a push waited for the thread counts toward its limit', async (t) => {

@@ -134,9 +134,21 @@ test('[PUSH-16] a body in a few chunks keeps its connection, and of one in many 
   assert.equal(taken.calls, 64)
   chunks = 60_000
   assert.deepEqual(await send(), { status: 200, retryAfter: undefined })
-  assert.equal(taken.calls, 128)
+  assert.equal(taken.calls - 64, 128, '64 chunks, and the ends of as many slices')
   await send()
   assert.deepEqual([sockets[0] === sockets[1], sockets[1] === sockets[2]], [true, false])
+})
+
+test('[PUSH-16] a body of long chunks keeps its connection, though their parts are counted', async (t) => {
+  const sockets: Socket[] = []
+  const { url } = await startRaw(t, (socket) => {
+    sockets.push(socket)
+    const chunk = `3e8\r\n${'x'.repeat(1_000)}\r\n`
+    socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(60)}0\r\n\r\n`)
+  })
+  const post = postFor(t)
+  for (let i = 0; i < 2; i++) await post(url, {}, '{}', MAILBOX)
+  assert.equal(sockets[0], sockets[1])
 })
 
 test('[PUSH-16] of what one read brings, nothing is parsed once the exchange was ended', async (t) => {

@@ -83,7 +83,8 @@ test('[POL-8] the breaker opens, lets one delivery through a minute, and closes'
   assert.equal(failed(breaker, NOW + 100).pausedUntil, breaker.pausedUntil)
   assert.deepEqual([stateOf(breaker, NOW + 60_000), allowance(breaker, NOW + 60_000, 16)], ['half_open', 1])
   assert.equal(failed(breaker, NOW + 61_000).pausedUntil, NOW + 121_000)
-  assert.deepEqual(succeeded(), closed)
+  assert.deepEqual(succeeded(breaker, NOW + 59_999), breaker, 'a success that was under way when it opened')
+  assert.deepEqual(succeeded(breaker, NOW + 60_000), closed)
 })
 
 const MB = 1_000_000
