@@ -59,10 +59,10 @@ onBothEngines((engine) => {
       teamId: null,
     }
     let asked = 0
-    const until = performance.now() + 20
     const ask = (options = {}) =>
       service.app.operations.perform(principal as never, operations.getAgent, { params: { id } }, options)
     const first = ask()
+    const until = performance.now() + 20
     while (performance.now() < until); // makes the turn take long
     await Promise.all([assert.rejects(ask({ isClientGone: () => ++asked > 0 }), /went away/), first])
     assert.equal((await first).status, 200)
