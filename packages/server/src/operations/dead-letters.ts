@@ -16,12 +16,12 @@ import {
   type SettleRecord,
   type Settled,
 } from '../events/settle-dead-letters.ts'
-import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
+import { makeStepTurns } from '../kernel/step-turns.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import { own, read, type Binding } from './binding.ts'
-import type { Call } from './call.ts'
 import { deadLetterScope } from './delivery.ts'
 import type { RecordResponse } from './idempotency.ts'
+import { pauseOf } from './pause-of.ts'
 import { ok, type OperationResponse } from './response.ts'
 
 export interface DeadLetterOperationTools extends SettleDeadLettersTools {
@@ -38,13 +38,6 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
   const settle = makeSettleDeadLetters(tools)
   const pages = makeStepTurns()
   const running = makeTurns({ what: 'summaries and bulk operations on dead letters waiting', ...AT_ONCE })
-  /** Waits for the caller's turn. A search ends when its client has gone. */
-  const pauseOf =
-    ({ principal, options }: Pick<Call<never>, 'principal' | 'options'>): Pause =>
-    async () => {
-      await pages.take(principal.tenantId, principal.id)
-      if (options.isClientGone?.()) throw new Error('the client went away')
-    }
   /** Writes down lapsed deliveries first, so that they are found too. */
   const scopeOf = async (principal: Principal) => {
     await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
@@ -85,13 +78,13 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
     read(operations.listDeadLetters, async (call, db) => {
       const { offset = 0, limit = 50, ...filter } = call.query
       const scope = await scopeOf(call.principal)
-      return { status: 200, ...(await listDeadLetters(db, scope, filter, offset, limit, pauseOf(call))) }
+      return { status: 200, ...(await listDeadLetters(db, scope, filter, offset, limit, pauseOf(pages, call))) }
     }),
 
     read(operations.getDeadLetterSummary, async (call, db) => {
       const { tenantId, id } = call.principal
       const scope = await scopeOf(call.principal)
-      return ok(await running.take(tenantId, id, () => summarizeDeadLetters(db, scope, pauseOf(call))))
+      return ok(await running.take(tenantId, id, () => summarizeDeadLetters(db, scope, pauseOf(pages, call))))
     }),
   ]
 }
