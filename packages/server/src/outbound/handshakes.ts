@@ -8,6 +8,8 @@
 //    alone would not do: it counts failures in a row, and an endpoint can respond to every other push.
 //
 // Only a new connection takes a turn. A request that gets a kept one never waits for the handshakes of others.
+import https from 'node:https'
+import type { Socket } from 'node:net'
 import type { Clock } from '../kernel/clock.ts'
 
 const AT_ONCE = 4
@@ -66,5 +68,19 @@ export function makeHandshakes({ sleep }: Pick<Clock, 'sleep'>, closing: AbortSi
         void end(key, line, succeeded)
       }
     },
+  }
+}
+
+/** Waits for a turn, and makes a connection. */
+export type InTurn = (connect: () => Socket) => Promise<Socket>
+
+/** An agent that makes each new connection as the option `inTurn` of the request says. */
+export class AgentInTurns extends https.Agent {
+  override createConnection(...[options, connected]: Parameters<Required<https.Agent>['createConnection']>): undefined {
+    const { inTurn } = options as { inTurn: InTurn }
+    inTurn(() => super.createConnection!(options) as Socket).then(
+      (socket) => connected!(null, socket),
+      (error: Error) => connected!(error, null as never),
+    )
   }
 }

@@ -2,13 +2,13 @@
 // time limit.
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { LookupFunction, Socket } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import type { Mailbox } from '../delivery/sql.ts'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { http } from '../kernel/node-http.ts'
 import { drain, parseInSlices } from './drain.ts'
-import { makeHandshakes } from './handshakes.ts'
+import { AgentInTurns, makeHandshakes, type InTurn } from './handshakes.ts'
 import type { PushResult } from './outcome.ts'
 import { makeResolve } from './resolve.ts'
 import { AddressRefused, isPublicAddress, safeAddress, type SafeAddress } from './safe-address.ts'
@@ -56,20 +56,6 @@ interface UnderWay {
   isLate: boolean
   /** The endpoint has taken the connection, and its certificate is not accepted yet. */
   isHandshaking: boolean
-}
-
-/** Waits for a turn, and makes a connection. */
-type InTurn = (connect: () => Socket) => Promise<Socket>
-
-/** Makes new connections in turns (handshakes.ts). */
-class AgentInTurns extends https.Agent {
-  override createConnection(...[options, connected]: Parameters<Required<https.Agent>['createConnection']>): undefined {
-    const { inTurn } = options as { inTurn: InTurn }
-    inTurn(() => super.createConnection!(options) as Socket).then(
-      (socket) => connected!(null, socket),
-      (error: Error) => connected!(error, null as never),
-    )
-  }
 }
 
 interface Agents {
