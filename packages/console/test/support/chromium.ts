@@ -1,7 +1,7 @@
 // The browser of the tests: Debian's Chromium, or another one on the machine. Installed by apt as root if missing.
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
+import { installPackages } from '../../../server/test/support/debian-packages.ts'
 
 const PLACES = [
   '/usr/bin/chromium',
@@ -13,19 +13,8 @@ const PLACES = [
 
 const installed = (): string | null => PLACES.find((place) => existsSync(place)) ?? null
 
-/** As root on Debian one command installs the package. */
 function install(): string | null {
-  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return null
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  const add = () =>
-    spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'chromium', 'fonts-liberation'], {
-      env,
-      timeout: 300_000,
-    })
-  if (add().status !== 0) {
-    spawnSync('apt-get', ['update'], { env, timeout: 120_000 })
-    add()
-  }
+  installPackages('chromium', 'fonts-liberation')
   return installed()
 }
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { installPackages } from './debian-packages.ts'
 
 export interface RabbitServer {
   /** `amqp://user:password@127.0.0.1:port` */
@@ -47,23 +48,8 @@ function installed(): string | null {
   return script !== null && existsSync(script) && spawnSync('epmd', ['-help']).error === undefined ? script : null
 }
 
-/** As root on Debian one command installs the package. Its own service must not start: dpkg asks policy-rc.d. */
 function install(): string | null {
-  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return null
-  const policy = '/usr/sbin/policy-rc.d'
-  const ours = !existsSync(policy)
-  if (ours) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-  try {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    const add = () =>
-      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'rabbitmq-server'], { env, timeout: 240_000 })
-    if (add().status !== 0) {
-      spawnSync('apt-get', ['update'], { env, timeout: 120_000 })
-      add()
-    }
-  } finally {
-    if (ours) rmSync(policy, { force: true })
-  }
+  installPackages('rabbitmq-server')
   return installed()
 }
 
