@@ -1,6 +1,7 @@
 // Cuts texts into the tokens of the built-in model, a slice of a text at a time: the longest text takes a tenth of a
 // second, and a query must not wait for all of it.
 import { Tokenizer } from '@huggingface/tokenizers'
+import { withFewerMarks } from '../../kernel/fewer-marks.ts'
 import { carriesMeaning } from './tokens.ts'
 
 export interface Token {
@@ -20,7 +21,8 @@ const SLICE = 1_024
 const BEGINS_ANEW = /[ \t\n\r,;\u4e00-\u9fff]/g
 
 /** Returns a text in slices that cut no word. A slice is longer than SLICE only if there is no place to cut it. */
-export function* slicesOf(text: string): Generator<string> {
+export function* slicesOf(whole: string): Generator<string> {
+  const text = withFewerMarks(whole)
   for (let start = 0; start < text.length; ) {
     BEGINS_ANEW.lastIndex = start + SLICE
     const end = BEGINS_ANEW.exec(text)?.index ?? text.length

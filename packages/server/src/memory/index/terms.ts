@@ -6,6 +6,7 @@
 // pairs are taken inside of words. So a word is found no matter how the text around it would be segmented, and a long
 // text is not segmented on the main thread, which takes 40 ms where pairs take 2.
 import { beginningOf } from '../../kernel/beginning-of.ts'
+import { withFewerMarks } from '../../kernel/fewer-marks.ts'
 import { atOnce } from '../../kernel/step-turns.ts'
 import { languagesOf, smallWords, type Language } from './languages.ts'
 import { formsOf, unaccented } from './word-forms.ts'
@@ -78,7 +79,7 @@ const LEAST = 8_192
  * words of the rest are left out.
  */
 const normalised = (text: string): string =>
-  beginningOf(text.normalize('NFKC'), Math.max(LEAST, MAX_GROWTH * text.length)).toLowerCase()
+  beginningOf(withFewerMarks(text).normalize('NFKC'), Math.max(LEAST, MAX_GROWTH * text.length)).toLowerCase()
 
 /** Returns the words of a text as they are written, in lower case. */
 const written = (text: string): string[] => Array.from(normalised(text).matchAll(WORD), ([word]) => word)
