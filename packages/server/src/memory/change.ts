@@ -1,11 +1,13 @@
 // Changes to the fields of a memory. Changing nothing writes nothing.
-import type { MemoryUpdate, Static } from '@sensorium/contract'
+import { isId, type MemoryUpdate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { jsonText } from '../kernel/json-members.ts'
-import type { Db } from '../store/db.ts'
+import { one, type Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
-import type { MemoryRow } from './sql.ts'
+import { mayAdminister } from './see.ts'
+import { findSeenHead, type MemoryRow } from './sql.ts'
 import { timeOfChange } from './versions.ts'
 import { writeChange } from './write-change.ts'
 
@@ -23,6 +25,26 @@ function columnsOf(changes: Changes, now: number): Partial<MemoryRow> {
     ...(expires_at === undefined ? {} : { expires_at: expiryOf(expires_at, now) }),
     ...(freshness_date === undefined ? {} : { freshness_date: msOrNull(freshness_date) }),
   }
+}
+
+/** Analyses the texts of a memory before the transaction that changes it. With a new title the content is indexed too. */
+export async function analyseChange(
+  db: Db,
+  { now, index }: { now(): number; index: Pick<MemoryIndex, 'analyseAhead'> },
+  principal: Principal,
+  id: string,
+  { title, content }: Changes,
+): Promise<void> {
+  if (title === undefined || content !== undefined) return index.analyseAhead(title, content)
+  const head = isId('memory', id) ? await findSeenHead(db, principal, id, now()) : undefined
+  if (!head || !mayAdminister(principal, head)) return // changeMemory refuses it
+  // The texts of a memory.
+  const kept = await one<Pick<MemoryRow, 'title' | 'content'>>(
+    db,
+    'select title, content from memories where tenant_id = ? and id = ?',
+    [head.tenant_id, head.id],
+  )
+  if (kept?.title !== storable(title)) await index.analyseAhead(title, kept?.content)
 }
 
 export async function changeMemory(

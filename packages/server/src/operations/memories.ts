@@ -2,7 +2,7 @@
 import { operations } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Pause, StepTurns } from '../kernel/step-turns.ts'
-import { changeMemory } from '../memory/change.ts'
+import { analyseChange, changeMemory } from '../memory/change.ts'
 import { eraseMemory, eraseRelationships } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
@@ -91,7 +91,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     ),
 
     prepared(operations.updateMemory, async ({ principal, params, body, options }) => {
-      await index.analyseAhead(body.title, body.content)
+      await analyseChange(store, tools, principal, params.id, body)
       return async (tx) => shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)
     }),
 

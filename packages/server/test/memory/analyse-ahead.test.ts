@@ -62,6 +62,22 @@ onBothEngines((engine) => {
     assert.deepEqual(await analysedBy(async () => assert.equal((await restore(2, other)).status, 404)), [])
   })
 
+  test('[LOAD-3] a change of either text has both analysed ahead, and another change none', async () => {
+    const { id } = await calls.make(agent, { title: 'one', content: long('first') })
+    const changed = (changes: object, status = 200, by = agent) =>
+      analysedBy(async () => assert.equal((await calls.patch(by, id, changes)).status, status))
+    assert.deepEqual(await changed({ title: 'two' }), ['two', 'first'])
+    assert.deepEqual(await changed({ title: 'two' }), [], 'the title that it has')
+    assert.deepEqual(await changed({ content: long('second') }), ['second'], 'a title is short')
+    assert.deepEqual(await changed({ title: 'three', content: long('third') }), ['three', 'third'])
+    assert.deepEqual(await changed({ confidence: 0.25 }), [])
+    const other = await (await service.tenant()).agent()
+    assert.deepEqual(await changed({ title: 'four' }, 404, other), [])
+    // A wrong value is refused first, whichever fields are sent.
+    const passed = { expires_at: '2001-01-01T00:00:00Z' }
+    for (const title of [{}, { title: 'four' }]) await changed({ ...passed, ...title }, 400, other)
+  })
+
   test('[LOAD-3] the lines of an import are analysed ahead', async () => {
     const line = JSON.stringify({ ...aMemory, title: 'three', content: long('third') })
     const texts = await analysedBy(async () => {
