@@ -73,7 +73,7 @@ function chosen(
   earlier: SettleProgress | null,
   pause: Pause,
 ): Promise<FoundDeadLetter[]> {
-  const { delivery_ids: ids, filter, limit = DEFAULT_LIMIT } = choice
+  const { delivery_ids: ids, filter, limit } = choice
   if ((ids === undefined) === (filter === undefined))
     throw invalid({
       field: ids === undefined ? 'delivery_ids' : 'filter',
@@ -81,8 +81,11 @@ function chosen(
       expected: 'either delivery_ids or filter',
       example: ids === undefined ? ['dlv_01hv3k8z9q4m7t2x5c6w8r0s1d'] : null,
     })
+  // Ignored, it would let a discard delete more than was asked for.
+  if (ids && limit !== undefined)
+    throw invalid({ field: 'limit', value: limit, expected: 'no limit beside delivery_ids', example: null })
   if (ids) return namedDeadLetters(db, scope, ids, earlier?.last)
-  const most = earlier ? earlier.matched - earlier.handled : limit
+  const most = earlier ? earlier.matched - earlier.handled : (limit ?? DEFAULT_LIMIT)
   return findDeadLetters(db, scope, filter!, most, { look: MAX_LOOKED, pause, ...(earlier && { after: earlier.last }) })
 }
 

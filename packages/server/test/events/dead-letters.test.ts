@@ -159,6 +159,7 @@ onBothEngines((engine) => {
     for (const [body, field] of [
       [{ delivery_ids: [] }, 'delivery_ids'],
       [{ filter: {}, limit: 10_001 }, 'limit'],
+      [{ delivery_ids, limit: 1 }, 'limit'],
       [{ filter: { since: 'x' } }, 'filter.since'],
     ] as const)
       assertError(await bulk('discard', body), 'validation_failed', { field })
