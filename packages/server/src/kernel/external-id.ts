@@ -6,11 +6,12 @@ const MAX_EXTERNAL_ID = 255
 
 /** Returns the external id in the path. Throws if the id is invalid, or if the body has another one. */
 export function externalIdOf(path: string, body: { external_id?: string | null }): string {
-  const expected = `a non-empty string of at most ${MAX_EXTERNAL_ID} characters`
-  const refuse = (value: unknown, wanted: string) =>
-    invalid({ field: 'external_id', value, expected: wanted, example: 'crm-4711' })
-  if (!isFilledText(path) || [...path].length > MAX_EXTERNAL_ID || !path.isWellFormed()) throw refuse(path, expected)
+  const refuse = (value: unknown, expected: string, example: string) =>
+    invalid({ field: 'external_id', value, expected, example })
+  if (!isFilledText(path) || [...path].length > MAX_EXTERNAL_ID || !path.isWellFormed())
+    throw refuse(path, `a non-empty string of at most ${MAX_EXTERNAL_ID} characters`, 'crm-4711')
   const { external_id: said } = body
-  if (said !== undefined && said !== null && said !== path) throw refuse(said, 'the external id of the path, or none')
+  if (said !== undefined && said !== null && said !== path)
+    throw refuse(said, 'the external id of the path, or none', path)
   return path
 }

@@ -124,7 +124,10 @@ onBothEngines((engine) => {
       for (const id of ['x'.repeat(256), ' ', '\0'])
         assertError(await put(kind, id, body), 'validation_failed', { field: 'external_id' })
       assert.equal((await put(kind, '🙂'.repeat(255), body)).status, 201)
-      assertError(await put(kind, 'a', { ...body, external_id: 'b' }), 'validation_failed', { field: 'external_id' })
+      assertError(await put(kind, 'a', { ...body, external_id: 'b' }), 'validation_failed', {
+        field: 'external_id',
+        example: 'a',
+      })
       assert.equal((await put(kind, 'a', { ...body, external_id: 'a' })).status, 201)
       for (const external_id of ['', 'x'.repeat(256), 7])
         assertError(await post(kind, { ...body, external_id }), 'validation_failed', { field: 'external_id' })
