@@ -51,9 +51,9 @@ export function blendFor(averageLength: number): Blend {
   const long = longness(averageLength)
   const brief = clamp01((28 - averageLength) / 8)
   return {
-    lex: 0.3 + 0.075 * long + 0.05 * brief,
-    cos: 0.1 + 0.45 * long + 0.25 * brief,
-    tok: 0.6 - 0.525 * long - 0.3 * brief,
+    lex: 0.31 + 0.065 * long + 0.04 * brief,
+    cos: 0.08 + 0.52 * long + 0.27 * brief,
+    tok: 0.61 - 0.585 * long - 0.31 * brief,
     passing: 1 - long,
   }
 }
