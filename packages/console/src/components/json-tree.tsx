@@ -1,5 +1,6 @@
 // JSON as a tree that folds. Deep or long values start folded, and only open ones are in the page.
 import { useState } from 'react'
+import { ExactNumber } from '../api/exact-numbers.ts'
 import { FoldIcon } from './icons.tsx'
 import './json-tree.css'
 
@@ -8,6 +9,9 @@ const OPEN_MEMBERS = 24
 /** How much of a long list or text is shown at a time. */
 const MEMBERS = 200
 const CHARACTERS = 2_000
+
+const isHolder = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof ExactNumber)
 
 /** Names and values are isolated: right-to-left text would reorder what stands around it. */
 function Name({ of }: { of: string }) {
@@ -73,7 +77,7 @@ function Branch({ name, value, depth }: { name: string | null; value: object; de
 }
 
 function Node({ name, value, depth }: { name: string; value: unknown; depth: number }) {
-  if (typeof value === 'object' && value !== null && Object.keys(value).length > 0)
+  if (isHolder(value) && Object.keys(value).length > 0)
     return (
       <li>
         <Branch name={name} value={value} depth={depth} />
@@ -82,11 +86,7 @@ function Node({ name, value, depth }: { name: string; value: unknown; depth: num
   return (
     <li>
       <Name of={name} />
-      {typeof value === 'object' && value !== null ? (
-        <span className="faint">{Array.isArray(value) ? '[]' : '{}'}</span>
-      ) : (
-        <Leaf value={value} />
-      )}
+      {isHolder(value) ? <span className="faint">{Array.isArray(value) ? '[]' : '{}'}</span> : <Leaf value={value} />}
     </li>
   )
 }
@@ -94,11 +94,7 @@ function Node({ name, value, depth }: { name: string; value: unknown; depth: num
 export function JsonTree({ value }: { value: unknown }) {
   return (
     <div className="json">
-      {typeof value === 'object' && value !== null ? (
-        <Branch name={null} value={value} depth={0} />
-      ) : (
-        <Leaf value={value} />
-      )}
+      {isHolder(value) ? <Branch name={null} value={value} depth={0} /> : <Leaf value={value} />}
     </div>
   )
 }

@@ -3,6 +3,7 @@
 // cookie or an address, so a reload or a closed tab forgets the key.
 import { createClient, SensoriumError, type Agent, type Client, type KeyMint } from '@sensorium/client'
 import { createContext, use } from 'react'
+import { parseResponse } from '../api/exact-numbers.ts'
 
 export type Scope = KeyMint['scopes'][number]
 
@@ -24,7 +25,7 @@ const PATIENCE = { attempts: 3, maxRetryAfter: 2 }
 
 /** Every client of the console is made here. */
 export const makeClient = (credential: { apiKey: string } | { token: string }, url = location.origin): Client =>
-  createClient({ url, ...credential, ...PATIENCE })
+  createClient({ url, ...credential, ...PATIENCE, parse: parseResponse })
 
 /** Signs in with a key; rejects with the error of the service. */
 export async function signInWithKey(apiKey: string, url = location.origin): Promise<Session> {

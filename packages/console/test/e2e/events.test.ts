@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Route } from 'playwright-core'
+import { parseExactly } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
 import { consoleForSuite } from '../support/console.ts'
 
@@ -126,9 +127,11 @@ describe('events', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-20] attributes that the publisher chose are shown apart from those that the service checked', async () => {
+  test('[UI-20] attributes that the publisher chose are shown apart from those that the service checked, and numbers with all digits', async () => {
     const forged = { Id: 'tx-1', Type: 'com.bank.approved', Source: '/bank', ext: { toString: 1, valueOf: 1 } }
-    await console.plant.admin.publish({ id: 'forged-1', type: 'com.plant.note', source: '/mallory', ...forged })
+    const numbers = ['12345678901234567890', '1.50', '1e400', '-0', '7']
+    const data = parseExactly(`[${numbers}]`)
+    await console.plant.admin.publish({ id: 'forged-1', type: 'com.plant.note', source: '/mallory', ...forged, data })
     const { page, complaints } = await console.signIn(console.adminKey, '/events/forged-1')
     const checked = page.getByRole('region', { name: 'Envelope' })
     await checked.getByText('/mallory').waitFor()
@@ -137,6 +140,7 @@ describe('events', { skip: noBrowser }, () => {
     const others = page.getByRole('region', { name: 'Other attributes' })
     await others.getByText('"/bank"').waitFor()
     await others.getByText('valueOf:').waitFor()
+    assert.deepEqual(await page.getByRole('region', { name: 'Data' }).locator('.value').allInnerTexts(), numbers)
     assert.deepEqual(complaints, [])
   })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { createClient, parseExactly } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
 import { consoleWithMemories } from '../support/console.ts'
 
@@ -48,21 +49,26 @@ describe('memory', { skip: noBrowser }, () => {
     await page.keyboard.type('Twice in three years.')
     await form.getByLabel('Metadata').fill('{"yard": ')
     await form.getByRole('alert').waitFor()
-    await form.getByLabel('Metadata').fill('{"yard": "east"}')
+    await form.getByLabel('Metadata').fill('{"yard": "east", "id": 12345678901234567890, "depth": 1.50}')
     await form.getByLabel('Title').press('Enter')
     await page.getByRole('heading', { name: 'The yard floods in March' }).waitFor()
     const id = page.url().split('/').at(-1)!
-    const now = () => console.plant.admin.memory.get(id)
-    assert.deepEqual((await now()).metadata, { yard: 'east' })
+    const exact = createClient({ url: console.url, apiKey: console.adminKey, parse: parseExactly })
+    const now = () => exact.memory.get(id)
+    const metadataNow = async () => JSON.stringify((await now()).metadata)
+    assert.equal(await metadataNow(), '{"yard":"east","id":12345678901234567890,"depth":1.50}')
 
     await page.keyboard.press('e')
     const edit = page.getByRole('dialog', { name: 'Edit the memory' })
     await edit.getByLabel('Content').fill('Every spring.')
+    const metadata = edit.getByLabel('Metadata')
+    await metadata.fill((await metadata.inputValue()).replace('east', 'west'))
     await edit.getByLabel('Title').press('Enter')
     await page.locator('.memory-content', { hasText: 'Every spring.' }).waitFor()
     // A dialog closes when everything behind it is fresh. Until then, no key reaches the page.
     await edit.waitFor({ state: 'detached' })
     assert.equal((await now()).content, 'Every spring.')
+    assert.equal(await metadataNow(), '{"yard":"west","id":12345678901234567890,"depth":1.50}')
 
     await page.getByRole('button', { name: 'Promote' }).press('Enter')
     const promote = page.getByRole('dialog', { name: 'Promote the memory' })

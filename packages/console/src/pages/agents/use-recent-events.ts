@@ -2,6 +2,7 @@
 // acknowledged.
 import type { Agent, Client, Event } from '@sensorium/client'
 import { useQuery } from '@tanstack/react-query'
+import { forFilters } from '../../api/exact-numbers.ts'
 import { useSession } from '../../session/session.ts'
 
 export interface TriedEvent extends Readonly<Record<string, unknown>> {
@@ -20,7 +21,7 @@ async function ofTenant(client: Client, signal: AbortSignal): Promise<TriedEvent
   return traces
     .map((trace) => trace?.event ?? null)
     .filter((event): event is Event => event !== null)
-    .map((event) => ({ ...event, time: event.time ?? null }))
+    .map((event) => forFilters({ ...event, time: event.time ?? null }))
 }
 
 async function ofAgent(client: Client, id: string, signal: AbortSignal): Promise<TriedEvent[]> {
@@ -31,7 +32,7 @@ async function ofAgent(client: Client, id: string, signal: AbortSignal): Promise
     source,
     ...(subject === null ? {} : { subject }),
     time,
-    data,
+    data: forFilters(data),
   }))
 }
 

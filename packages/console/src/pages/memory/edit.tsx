@@ -1,6 +1,7 @@
 import type { Memory, MemoryUpdate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { wouldChange } from '../../api/exact-numbers.ts'
 import { FormProblem } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { CONTENT_FIELDS, ContentFields, metadataOf, type Draft } from './form.tsx'
@@ -16,8 +17,8 @@ const draftOf = (memory: Memory): Draft => ({
 })
 
 /**
- * Returns only the fields that the user changed: somebody else may have changed the others meanwhile, a time has
- * seconds that the form does not show, and a number in metadata may have more digits than a browser keeps.
+ * Returns only the fields that the user changed: somebody else may have changed the others meanwhile, and a time
+ * has seconds that the form does not show.
  */
 function changesOf(old: Draft, now: Draft): MemoryUpdate {
   const metadata = metadataOf(now.metadata)
@@ -50,7 +51,12 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose(): voi
   return (
     <Overlay title="Edit the memory" kind="drawer" onClose={onClose}>
       <form className="stack wide" onSubmit={submit}>
-        <ContentFields draft={draft} error={update.error} onChange={(change) => setDraft({ ...draft, ...change })} />
+        <ContentFields
+          draft={draft}
+          error={update.error}
+          isMetadataFixed={wouldChange(memory.metadata)}
+          onChange={(change) => setDraft({ ...draft, ...change })}
+        />
         <FormProblem error={update.error} fields={CONTENT_FIELDS} />
         <div className="form-end">
           <button type="button" className="button" onClick={onClose}>

@@ -31,10 +31,12 @@ export function metadataOf(text: string): { value: Record<string, unknown> } | {
 interface ContentFieldsProps {
   draft: Draft
   error: unknown
+  /** Whether the metadata has numbers that this browser cannot send. */
+  isMetadataFixed?: boolean
   onChange(change: Partial<Draft>): void
 }
 
-export function ContentFields({ draft, error, onChange }: ContentFieldsProps) {
+export function ContentFields({ draft, error, isMetadataFixed = false, onChange }: ContentFieldsProps) {
   const metadata = metadataOf(draft.metadata)
   return (
     <>
@@ -72,12 +74,17 @@ export function ContentFields({ draft, error, onChange }: ContentFieldsProps) {
       </div>
       <Field
         label="Metadata"
-        hint="A JSON object; searches can ask for its members."
+        hint={
+          isMetadataFixed
+            ? 'It has numbers that this browser would change, so it can be edited in a newer one only.'
+            : 'A JSON object; searches can ask for its members.'
+        }
         problem={'problem' in metadata ? metadata.problem : problemOf(error, 'metadata')}
       >
         <textarea
           className="mono"
           spellCheck={false}
+          readOnly={isMetadataFixed}
           placeholder={'{ "team": "blue" }'}
           value={draft.metadata}
           onChange={(event) => onChange({ metadata: event.target.value })}
