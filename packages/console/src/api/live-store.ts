@@ -1,7 +1,6 @@
 // The one live stream of a tab, shared by all components that show it. It runs while at least one does, and keeps a
 // limited number of events and counts.
 import { SensoriumError, type Client, type EventSummary, type LiveStats } from '@sensorium/client'
-import type { FailureHandler } from './failure-handler.ts'
 import { setReachable } from './reachable.ts'
 import { addEvents, type LiveEvents } from './live-events.ts'
 import { addStats } from './live-stats.ts'
@@ -24,6 +23,8 @@ export interface LiveView extends LiveEvents {
   leftOut: number
 }
 
+/** Counts come every second. After this long without any, as while the store is away, the last ones are not current. */
+const QUIET_MS = 5_000
 /** Moving from one page to the next does not end the stream. */
 const LINGER_MS = 2_000
 
@@ -44,11 +45,11 @@ export interface LiveStore {
   filter(query: LiveQuery): void
 }
 
-export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore {
+export function makeLiveStore(client: Client, failed: (error: unknown) => void): LiveStore {
   let view = EMPTY
   let query: LiveQuery = {}
   let stream: AbortController | null = null
-  let lingering = 0
+  let lingering: ReturnType<typeof setTimeout> | undefined
   const listeners = new Set<() => void>()
 
   function set(change: Partial<LiveView>): void {
@@ -64,6 +65,10 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
       set({ state: 'away' })
       failed(error)
     }
+    let quiet: ReturnType<typeof setTimeout> | undefined
+    const grewQuiet = (): void => {
+      if (view.state === 'open' && !signal.aborted) set({ state: 'away', isCounted: false })
+    }
     try {
       for await (const message of client.live({ ...query }, { signal, onError: away })) {
         if (signal.aborted) return
@@ -72,6 +77,8 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
           continue
         }
         const { stats } = message
+        clearTimeout(quiet)
+        quiet = setTimeout(grewQuiet, QUIET_MS)
         // Only when it opens: a stream that is open says nothing of requests that fail meanwhile.
         if (view.state !== 'open') setReachable(true)
         set({
@@ -92,6 +99,8 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
         ...(isRefused ? { isCounted: false } : {}),
       })
       failed(error)
+    } finally {
+      clearTimeout(quiet)
     }
   }
 
@@ -118,7 +127,7 @@ export function makeLiveStore(client: Client, failed: FailureHandler): LiveStore
       }
       return () => {
         listeners.delete(listener)
-        if (listeners.size === 0) lingering = window.setTimeout(stop, LINGER_MS)
+        if (listeners.size === 0) lingering = setTimeout(stop, LINGER_MS)
       }
     },
     filter(next) {

@@ -1,5 +1,4 @@
 // Whether the service responded to the last request. A banner shows when it did not, and asks until it does.
-import { useSyncExternalStore } from 'react'
 
 /** For the `meta` of queries that may succeed without a request: they say nothing of whether the service can be reached. */
 export const LOCAL = { local: true } as const
@@ -13,9 +12,9 @@ export function setReachable(now: boolean): void {
   for (const listener of listeners) listener()
 }
 
-function subscribe(listener: () => void): () => void {
+export function watchReachable(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-export const useReachable = (): boolean => useSyncExternalStore(subscribe, () => reachable)
+export const isReachable = (): boolean => reachable

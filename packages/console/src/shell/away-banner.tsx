@@ -2,8 +2,8 @@
 // own again and again, and one that failed asks nothing.
 import { SensoriumError } from '@sensorium/client'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
-import { setReachable, useReachable } from '../api/reachable.ts'
+import { useEffect, useSyncExternalStore } from 'react'
+import { isReachable, setReachable, watchReachable } from '../api/reachable.ts'
 import { useFailureHandler, useSession } from '../session/session.ts'
 
 const EVERY_MS = 3_000
@@ -59,5 +59,5 @@ function Away() {
 }
 
 export function AwayBanner() {
-  return useReachable() ? null : <Away />
+  return useSyncExternalStore(watchReachable, isReachable) ? null : <Away />
 }
