@@ -1,5 +1,6 @@
 // A moment: how long ago, with the exact time on hover. All of them tick together.
 import { useSyncExternalStore } from 'react'
+import { span } from './span.ts'
 
 const TICK_MS = 5_000
 let ticks = 0
@@ -17,19 +18,6 @@ function subscribe(listener: () => void): () => void {
     listeners.delete(listener)
     if (listeners.size === 0) clearInterval(timer)
   }
-}
-
-const UNITS = [
-  { seconds: 86_400, name: 'd' },
-  { seconds: 3_600, name: 'h' },
-  { seconds: 60, name: 'min' },
-] as const
-
-/** `12 s`, `3 min`, `5 h`, `2 d`. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000))
-  const unit = UNITS.find((candidate) => seconds >= candidate.seconds)
-  return unit === undefined ? `${seconds} s` : `${Math.floor(seconds / unit.seconds)} ${unit.name}`
 }
 
 function relative(at: number): string {

@@ -119,12 +119,20 @@ describe('signing in', { skip: noBrowser }, () => {
     page.on('response', (response) => {
       if (response.status() === 403) refused.push(response.url())
     })
+    const queues: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/queue')) queues.push(request.url())
+    })
     await page.getByText('Decides what a reading means').waitFor()
     for (const name of ['Keys', 'Interests', 'Recent events'])
       assert.equal(await page.getByRole('heading', { name }).count(), 0, name)
     for (const name of ['Deactivate', 'Send a test event'])
       assert.equal(await page.getByRole('button', { name }).count(), 0)
-    assert.deepEqual([refused, complaints], [[], []], 'it does not even ask')
+    // The endpoint of another agent is shown without its state.
+    await page.getByRole('link', { name: 'Back to agents' }).click()
+    await page.getByRole('row', { name: /Dispatcher/ }).click()
+    await page.getByText('https://dispatch.example.com/deliveries').waitFor()
+    assert.deepEqual([refused, queues, complaints], [[], [], []], 'it does not even ask')
   })
 
   test('[UI-10] an address of other sessions shows nothing, asks for nothing, and does not end the session', async () => {

@@ -8,15 +8,18 @@ import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { MadeSecret } from '../../components/shown-once.tsx'
-import { span, Time } from '../../components/time.tsx'
+import { exactSpan } from '../../components/span.ts'
+import { Time } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
+import { changeOf, type EndpointTexts } from './endpoint-change.ts'
 import { endpointState } from './endpoint-state.ts'
 
 export function Endpoint({ agent }: { agent: Agent }) {
   const { can, isSelf } = useSession()
+  // Who may change it may also see how it has been responding.
   const mayChange = can('admin') || (isSelf(agent.id) && can('receive'))
-  const { data: queue } = useCall('getQueue', { params: { id: agent.id } })
+  const { data: queue } = useCall('getQueue', { params: { id: agent.id } }, { enabled: mayChange })
   const [isEditing, setEditing] = useState(false)
   const rotate = useAction((client) => client.agents.rotatePushSecret(agent.id))
   const push = queue?.push
@@ -47,7 +50,7 @@ export function Endpoint({ agent }: { agent: Agent }) {
           'Failures in a row': push ? push.consecutive_failures : null,
           'Last success': push ? <Time at={push.last_success_at} absent="never" /> : null,
           Latency: push?.latency_ms ? `${Math.round(push.latency_ms)} ms` : null,
-          'Tried again after': waits === null ? 'the usual waits' : waits.map((s) => span(s * 1000)).join(', '),
+          'Tried again after': waits === null ? 'the usual waits' : waits.map(exactSpan).join(', '),
         }}
       />
       {isEditing ? (
@@ -63,8 +66,12 @@ export function Endpoint({ agent }: { agent: Agent }) {
 }
 
 function ChangeEndpoint({ agent, onClose }: { agent: Agent; onClose(): void }) {
-  const [address, setAddress] = useState(agent.delivery_endpoint ?? '')
-  const [waits, setWaits] = useState(agent.retry_schedule_seconds?.join(', ') ?? '')
+  const [old] = useState<EndpointTexts>({
+    address: agent.delivery_endpoint ?? '',
+    waits: agent.retry_schedule_seconds?.join(', ') ?? '',
+  })
+  const [{ address, waits }, setTexts] = useState(old)
+  const body = changeOf(old, { address, waits })
   const change = useAction((client, body: AgentUpdate) => client.agents.update(agent.id, body), {
     refresh: ['getAgent', 'getQueue'],
     done: 'The endpoint is changed',
@@ -72,15 +79,6 @@ function ChangeEndpoint({ agent, onClose }: { agent: Agent; onClose(): void }) {
   })
   function submit(event: FormEvent): void {
     event.preventDefault()
-    const seconds = waits
-      .split(',')
-      .map((text) => text.trim())
-      .filter((text) => text !== '')
-      .map(Number)
-    const body: AgentUpdate = {
-      delivery_endpoint: address === '' ? null : address,
-      retry_schedule_seconds: seconds.length === 0 ? null : seconds,
-    }
     change.mutate(body, { onSuccess: onClose })
   }
   return (
@@ -92,7 +90,7 @@ function ChangeEndpoint({ agent, onClose }: { agent: Agent; onClose(): void }) {
           autoFocus
           placeholder="https://agent.example.com/deliveries"
           value={address}
-          onChange={(event) => setAddress(event.target.value)}
+          onChange={(event) => setTexts({ address: event.target.value, waits })}
         />
       </Field>
       <Field
@@ -104,11 +102,11 @@ function ChangeEndpoint({ agent, onClose }: { agent: Agent; onClose(): void }) {
           className="mono"
           placeholder="5, 60, 600, 3600"
           value={waits}
-          onChange={(event) => setWaits(event.target.value)}
+          onChange={(event) => setTexts({ address, waits: event.target.value })}
         />
       </Field>
       <FormProblem error={change.error} fields={['delivery_endpoint', 'retry_schedule_seconds']} />
-      <FormEnd onCancel={onClose} disabled={change.isPending}>
+      <FormEnd onCancel={onClose} disabled={change.isPending || Object.keys(body).length === 0}>
         Save
       </FormEnd>
     </form>

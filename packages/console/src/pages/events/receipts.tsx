@@ -4,7 +4,8 @@ import type { Matched, Receipt } from '@sensorium/client'
 import { usePrincipalName } from '../../api/agent-names.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { PrincipalLink } from '../../components/principal-link.tsx'
-import { span, useTick } from '../../components/time.tsx'
+import { span } from '../../components/span.ts'
+import { useTick } from '../../components/time.tsx'
 
 const STATES: Record<Receipt['state'], { tone: Tone | undefined; says: string }> = {
   pending: { tone: undefined, says: 'waiting' },
