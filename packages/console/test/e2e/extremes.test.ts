@@ -142,7 +142,7 @@ describe('extremes', { skip: noBrowser }, () => {
     await page.getByText('Nothing waits here').waitFor()
     await page.getByText('Of the newest 50 active agents.').first().waitFor()
     assert.equal(await page.getByText('Nothing waits for an agent').count(), 0)
-    assert.equal(await page.getByText('Every endpoint that was pushed to has answered.').count(), 0)
+    assert.equal(await page.getByText('No endpoint is known to have failed at its latest push.').count(), 0)
     await page.getByRole('link', { name: /^Backlog/ }).click()
     await page.getByText('50 active agents, the newest of more').waitFor()
     // Of all agents there still are more than are looked at.

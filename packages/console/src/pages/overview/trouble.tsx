@@ -68,7 +68,9 @@ function Endpoints() {
           const failing = all.filter(({ queue }) => (queue.push?.consecutive_failures ?? 0) > 0)
           if (failing.length === 0)
             return (
-              <Empty title="None">{isCutOff ? PARTIAL_NOTE : 'Every endpoint that was pushed to has answered.'}</Empty>
+              <Empty title="None known">
+                {isCutOff ? PARTIAL_NOTE : 'No endpoint is known to have failed at its latest push.'}
+              </Empty>
             )
           return (
             <ul className="lines">
