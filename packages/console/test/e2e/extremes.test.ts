@@ -154,7 +154,7 @@ describe('extremes', { skip: noBrowser }, () => {
     await page.getByText('No active agent fits this filter').waitFor()
   })
 
-  test('[UI-47] with more agents than are listed, an older one is shown in filters, added by its id, and found', async () => {
+  test('[UI-47] [UI-72] [UI-24] with more agents than are listed, an older one is shown by its name, added by its id, and found', async () => {
     const { admin, agents, channels } = console.plant
     const newer = Array.from({ length: 200 }, (_, i) => `Newest ${i}`)
     for (const name of newer) await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
@@ -163,7 +163,7 @@ describe('extremes', { skip: noBrowser }, () => {
     await page.getByText('No dead letter fits this filter').waitFor()
     const filter = page.getByLabel('Agent', { exact: true })
     await filter.locator('option', { hasText: 'Newest 7' }).first().waitFor({ state: 'attached' })
-    assert.equal(await filter.locator('option:checked').innerText(), id)
+    await filter.locator('option:checked', { hasText: 'Sensor gateway' }).waitFor({ state: 'attached' })
 
     await page.evaluate<void>(`history.pushState(null, '', '/console/channels/${channels.incidents.id}')`)
     await page
@@ -176,6 +176,26 @@ describe('extremes', { skip: noBrowser }, () => {
     await form.getByLabel('Agent id').fill(id)
     await form.getByRole('button', { name: 'Add' }).click()
     await page.getByText(`${id} is in Incidents`).waitFor()
+    const members = page.getByRole('region', { name: /Members/ })
+    await members.getByRole('link', { name: 'Sensor gateway' }).waitFor()
+
+    // A hundred lines of each list at a time.
+    const { agents: newest } = await admin.agents.list({ limit: 130 })
+    for (const { id: participant_id } of newest)
+      await admin.channels.addMember(channels.incidents.id, { participant_type: 'agent', participant_id })
+    const { event_id } = await admin.channels.post(channels.incidents.id, { type: 'com.plant.all', source: '/plant' })
+    const total = (await admin.events.get(event_id)).deliveries.length
+    await page.evaluate<void>(`history.pushState(null, '', '/console/events/${event_id}')`)
+    const receipts = page.getByRole('region', { name: /Receipts/ })
+    // One of them may just be pushed to.
+    await receipts.getByText(/^\d+ waiting/).waitFor()
+    assert.equal(await receipts.locator('.receipt-who').count(), 100)
+    await receipts.getByRole('button', { name: `Show ${total - 100} more` }).click()
+    await receipts.getByRole('button', { name: /^Show/ }).waitFor({ state: 'detached' })
+    assert.equal(await receipts.locator('.receipt-who').count(), total)
+    await page.goBack()
+    await members.getByRole('button', { name: /^Show \d+ more$/ }).waitFor()
+    assert.equal(await members.locator('.lines > li strong').count(), 100)
 
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').fill('gateway')

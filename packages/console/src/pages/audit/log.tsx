@@ -27,9 +27,9 @@ interface AuditLogProps {
 }
 
 /** Returns how an actor is called: the operator, or one who acts in the tenant. */
-function useActorName(): (actor: string) => string {
+function useActorName(shown: readonly (string | null)[]): (actor: string) => string {
   const { kind } = useSession()
-  const nameOf = usePrincipalName(kind !== 'operator')
+  const nameOf = usePrincipalName(shown, kind !== 'operator')
   return useCallback((actor) => (actor === 'operator' ? 'Operator' : nameOf(actor)), [nameOf])
 }
 
@@ -42,7 +42,12 @@ function gistOf({ details, resource }: AuditEntry): string {
 }
 
 export function AuditLog({ list, opened, search, onSearch, of }: AuditLogProps) {
-  const nameOf = useActorName()
+  const entry = opened.item
+  const nameOf = useActorName([
+    entry?.actor ?? null,
+    search.actor ?? null,
+    ...list.rows.flatMap(({ actor, resource }) => [actor, resource]),
+  ])
   const columns = useMemo(
     (): readonly Column<AuditEntry>[] => [
       { name: 'When', width: '84px', cell: ({ at }) => <Time at={at} /> },
@@ -63,7 +68,6 @@ export function AuditLog({ list, opened, search, onSearch, of }: AuditLogProps) 
     ],
     [nameOf],
   )
-  const entry = opened.item
   const isFiltered = [search.actor, search.action, search.since, search.until].some((text) => text)
   return (
     <PageFrame

@@ -63,7 +63,7 @@ export function ChannelPage() {
 
 function ChannelBody({ channel }: { channel: Channel }) {
   const { kind } = useSession()
-  const nameOf = usePrincipalName()
+  const nameOf = usePrincipalName([channel.created_by_id])
   return (
     <div className="columns">
       <div className="stack wide">

@@ -28,8 +28,8 @@ const idOf = ({ id }: Channel): string => id
 const CREATE = `curl ${location.origin}/v1/channels -H "authorization: Bearer $TOKEN" \\
   -H 'content-type: application/json' -d '{"name":"Incidents","type":"open"}'`
 
-function useColumns(): readonly Column<Channel>[] {
-  const nameOf = usePrincipalName()
+function useColumns(shown: readonly Channel[]): readonly Column<Channel>[] {
+  const nameOf = usePrincipalName(shown.map(({ created_by_id }) => created_by_id))
   return useMemo(
     () => [
       { name: 'Name', width: 'minmax(0, 1.4fr)', cell: ({ name }) => <strong>{name}</strong> },
@@ -56,9 +56,9 @@ export function ChannelsPage() {
   const { type, search = '', new: isNew } = route.useSearch()
   const navigate = route.useNavigate()
   const mayCreate = useSession().can('channel:write')
-  const columns = useColumns()
   const known = TYPES.find(({ value }) => value === type)?.value ?? 'all'
   const list = useRows('listChannels', {}, channelsOf, { every: 15_000, whole: search !== '' || known !== 'all' })
+  const columns = useColumns(list.rows)
   const fits = useMemo(() => (known === 'all' ? undefined : (channel: Channel) => channel.type === known), [known])
   const set = useSearchChange<{ type?: string; search?: string; new?: string }>()
   return (

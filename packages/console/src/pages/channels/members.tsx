@@ -1,7 +1,8 @@
-import type { Channel, Member } from '@sensorium/client'
+import type { Channel, Member, MemberList } from '@sensorium/client'
 import { useState } from 'react'
 import { usePrincipalName } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
+import { useByHundred } from '../../components/by-hundred.tsx'
 import { DeleteButton } from '../../components/delete-button.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
@@ -14,10 +15,14 @@ import { AddMember } from './add-member.tsx'
 import { RoleBadge } from './badges.tsx'
 import { powersOf } from './powers.ts'
 
+const NONE: readonly Member[] = []
+const membersIn = ({ members }: MemberList): number => members.length
+
 export function Members({ channel }: { channel: Channel }) {
   const session = useSession()
-  const nameOf = usePrincipalName()
-  const members = useCall('listMembers', { params: { id: channel.id } }, { every: 15_000 })
+  const members = useCall('listMembers', { params: { id: channel.id } }, { every: 15_000, itemsIn: membersIn })
+  const { shown, more } = useByHundred(members.data?.members ?? NONE)
+  const nameOf = usePrincipalName(shown.map(({ participant_id }) => participant_id))
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Member | null>(null)
   const powers = powersOf(session, channel, members.data?.members ?? [])
@@ -53,29 +58,32 @@ export function Members({ channel }: { channel: Channel }) {
           list.length === 0 ? (
             <Empty title="Nobody is in it">Events of this channel reach nobody until somebody is.</Empty>
           ) : (
-            <ul className="lines">
-              {list.map((member) => (
-                <li key={member.id} className="row">
-                  <div className="grow stack tight">
-                    <PrincipalLink id={member.participant_id} className="plain cut">
-                      <strong>{nameOf(member.participant_id)}</strong>
-                    </PrincipalLink>
-                    <span className="faint small">
-                      since <Time at={member.joined_at} />
-                    </span>
-                  </div>
-                  <RoleBadge role={member.role} />
-                  {powers.removes(member) ? (
-                    <DeleteButton
-                      label={
-                        member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member.participant_id)}`
-                      }
-                      onClick={() => setLeaving(member)}
-                    />
-                  ) : null}
-                </li>
-              ))}
-            </ul>
+            <>
+              <ul className="lines">
+                {shown.map((member) => (
+                  <li key={member.id} className="row">
+                    <div className="grow stack tight">
+                      <PrincipalLink id={member.participant_id} className="plain cut">
+                        <strong>{nameOf(member.participant_id)}</strong>
+                      </PrincipalLink>
+                      <span className="faint small">
+                        since <Time at={member.joined_at} />
+                      </span>
+                    </div>
+                    <RoleBadge role={member.role} />
+                    {powers.removes(member) ? (
+                      <DeleteButton
+                        label={
+                          member.id === powers.own?.id ? 'Leave the channel' : `Remove ${nameOf(member.participant_id)}`
+                        }
+                        onClick={() => setLeaving(member)}
+                      />
+                    ) : null}
+                  </li>
+                ))}
+              </ul>
+              {more}
+            </>
           )
         }
       </QueryResult>

@@ -5,11 +5,12 @@ import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
 
 export function useColumns(
+  shown: readonly DeadLetterItem[],
   ofEveryAgent: boolean,
   picked: ReadonlySet<string>,
   toggle: (id: string) => void,
 ): readonly Column<DeadLetterItem>[] {
-  const nameOf = usePrincipalName()
+  const nameOf = usePrincipalName(shown.map(({ agent_id }) => agent_id))
   return useMemo(() => {
     const columns: Column<DeadLetterItem>[] = [
       {

@@ -12,11 +12,12 @@ interface FiltersProps {
 export function Filters({ chosen: { reason, type, agent }, onChange }: FiltersProps) {
   const { kind } = useSession()
   const agents = useAgents()
-  const nameOf = usePrincipalName()
   const summary = useCall('getDeadLetterSummary', {}, { enabled: kind === 'org_admin' })
   // Includes those who have dead letters and the one from the address, even if they are none of the newest agents.
   const having = summary.data?.by_agent.map(({ agent_id }) => agent_id) ?? []
-  const ids = [...new Set([...agents.keys(), ...having, ...(agent === '' ? [] : [agent])])]
+  const others = agent === '' ? having : [agent, ...having]
+  const nameOf = usePrincipalName(others)
+  const ids = [...new Set([...agents.keys(), ...others])]
   return (
     <div className="filters">
       <SearchBox label="Filter by reason" value={reason} onChange={(text) => onChange({ reason: text })} />

@@ -19,7 +19,7 @@ interface LetterProps {
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 export function LetterDrawer({ letter, busy, onDo, onClose }: LetterProps) {
-  const nameOf = usePrincipalName()
+  const nameOf = usePrincipalName([letter.agent_id])
   const { payload } = letter
   return (
     <Overlay title={textOf(payload['type']) ?? letter.event_id} kind="drawer" onClose={onClose}>

@@ -52,7 +52,7 @@ export function DeadLettersPage() {
   // Rows selected under another filter are out of sight, and the user no longer means them.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs only when another list is shown
   useEffect(() => setPicked(new Set()), [list.key])
-  const columns = useColumns(kind === 'org_admin', picked, toggle)
+  const columns = useColumns(list.rows, kind === 'org_admin', picked, toggle)
   useShortcut('x', 'Select the row', () => {
     const row = list.at(focusedRow())
     if (row !== undefined) toggle(row.id)

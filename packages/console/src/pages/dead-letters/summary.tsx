@@ -41,10 +41,10 @@ function linesOf(summary: DeadLetterSummary, facet: Facet, nameOf: (id: string) 
 
 export function Summary({ chosen, onChoose }: SummaryProps) {
   const { kind } = useSession()
-  const nameOf = usePrincipalName()
   const narrow = useNarrow()
   const [shown, setShown] = useState<Facet>('reason')
   const { data, error } = useCall('getDeadLetterSummary', {}, { every: 10_000 })
+  const nameOf = usePrincipalName(data?.by_agent.slice(0, MOST).map(({ agent_id }) => agent_id) ?? [])
   if (data === undefined || data.total === 0) return <RefreshFailed error={error} />
   const facets: Facet[] = kind === 'agent' ? ['reason', 'type'] : ['reason', 'type', 'agent']
   return (

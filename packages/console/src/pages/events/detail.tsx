@@ -17,9 +17,11 @@ const route = getRouteApi('/events/$id')
 /** Attributes that are shown in a place of their own. */
 const KNOWN = ['specversion', 'type', 'source', 'id', 'time', 'subject', 'data', 'datacontenttype']
 
+const receiptsIn = ({ deliveries }: Trace): number => deliveries.length
+
 export function EventPage() {
   const { id } = route.useParams()
-  const trace = useCall('getEvent', { params: { id } }, { every: 3_000 })
+  const trace = useCall('getEvent', { params: { id } }, { every: 3_000, itemsIn: receiptsIn })
   return (
     <PageFrame
       title={trace.data?.event?.type ?? 'Event'}

@@ -1,8 +1,10 @@
 // Receipts as a chart: a line for each recipient, from the creation of the delivery to its current state, all on one
 // time scale.
 import type { Matched, Receipt } from '@sensorium/client'
+import { useMemo } from 'react'
 import { usePrincipalName } from '../../api/agent-names.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
+import { useByHundred } from '../../components/by-hundred.tsx'
 import { PrincipalLink } from '../../components/principal-link.tsx'
 import { span } from '../../components/span.ts'
 import { useTick } from '../../components/time.tsx'
@@ -73,39 +75,59 @@ function tookOf(receipt: Receipt): string {
   return end === null ? `for ${took}` : `after ${took}`
 }
 
+/** Returns the time from the first delivery to the last end. There may be more than a call has room for as arguments. */
+function scaleOf(receipts: readonly Receipt[]): { from: number; to: number; isOpen: boolean } {
+  let [from, to, isOpen] = [Number.POSITIVE_INFINITY, 0, false]
+  for (const receipt of receipts) {
+    const end = endOf(receipt)
+    from = Math.min(from, Date.parse(receipt.created_at))
+    to = Math.max(to, end === null ? 0 : Date.parse(end))
+    isOpen ||= end === null
+  }
+  return { from, to: Math.max(from + 1, to), isOpen }
+}
+
+const countsOf = (receipts: readonly Receipt[]): string =>
+  Object.entries(STATES)
+    .map(([state, { says }]) => ({ says, count: receipts.filter((receipt) => receipt.state === state).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ says, count }) => `${count.toLocaleString()} ${says}`)
+    .join(', ')
+
 export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
-  const nameOf = usePrincipalName()
+  const { shown, more } = useByHundred(receipts)
+  const nameOf = usePrincipalName(shown.map(({ agent_id }) => agent_id))
   // The line of an open delivery keeps growing, even if the service reports nothing new.
   useTick()
-  const from = Math.min(...receipts.map(({ created_at }) => Date.parse(created_at)))
-  const ends = receipts.map((receipt) => {
-    const end = endOf(receipt)
-    return end === null ? Date.now() : Date.parse(end)
-  })
-  const to = Math.max(from + 1, ...ends)
+  const scale = useMemo(() => scaleOf(receipts), [receipts])
+  const to = scale.isOpen ? Math.max(scale.to, Date.now()) : scale.to
   return (
-    <ul className="lines receipts">
-      {receipts.map((receipt) => (
-        <li key={receipt.delivery_id}>
-          <div className="receipt-who">
-            <PrincipalLink id={receipt.agent_id} className="plain cut">
-              <strong>{nameOf(receipt.agent_id)}</strong>
-            </PrincipalLink>
-            <span className="faint small cut" dir="auto">
-              by {whyOf(receipt.matched)}
-            </span>
-          </div>
-          <Line receipt={receipt} from={from} to={to} />
-          <div className="receipt-state">
-            <Badge tone={STATES[receipt.state].tone}>{STATES[receipt.state].says}</Badge>
-            <span className="faint small number">
-              {tookOf(receipt)}
-              {receipt.attempts > 1 ? ` · ${receipt.attempts} attempts` : ''}
-            </span>
-          </div>
-          {receipt.dlq_reason === null ? null : <p className="receipt-reason">{receipt.dlq_reason}</p>}
-        </li>
-      ))}
-    </ul>
+    <>
+      {more === null ? null : <p className="panel-note">{countsOf(receipts)}</p>}
+      <ul className="lines receipts">
+        {shown.map((receipt) => (
+          <li key={receipt.delivery_id}>
+            <div className="receipt-who">
+              <PrincipalLink id={receipt.agent_id} className="plain cut">
+                <strong>{nameOf(receipt.agent_id)}</strong>
+              </PrincipalLink>
+              <span className="faint small cut" dir="auto">
+                by {whyOf(receipt.matched)}
+              </span>
+            </div>
+            <Line receipt={receipt} from={scale.from} to={to} />
+            <div className="receipt-state">
+              <Badge tone={STATES[receipt.state].tone}>{STATES[receipt.state].says}</Badge>
+              <span className="faint small number">
+                {tookOf(receipt)}
+                {receipt.attempts > 1 ? ` · ${receipt.attempts} attempts` : ''}
+              </span>
+            </div>
+            {receipt.dlq_reason === null ? null : <p className="receipt-reason">{receipt.dlq_reason}</p>}
+          </li>
+        ))}
+      </ul>
+      {more}
+    </>
   )
 }

@@ -10,7 +10,6 @@ import { useSession } from '../../session/session.ts'
 
 export function WhoWouldGet({ event }: { event: Event | null }) {
   const { client } = useSession()
-  const nameOf = usePrincipalName()
   const asked = useSettled(event)
   const explained = useQuery({
     queryKey: ['explainEvent', asked],
@@ -18,6 +17,7 @@ export function WhoWouldGet({ event }: { event: Event | null }) {
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => client.call('explainEvent', { body: { event: asked! } }, { signal }),
   })
+  const nameOf = usePrincipalName(explained.data?.recipients.map(({ agent_id }) => agent_id) ?? [])
   const problem = explained.error instanceof SensoriumError && explained.error.status === 400 ? explained.error : null
   return (
     <section className="stack" aria-live="polite" aria-label="Who would get this">

@@ -27,7 +27,7 @@ export function MemoryPage() {
   const { id } = route.useParams()
   const memory = useCall('getMemory', { params: { id } })
   const shown = presentData(memory)
-  const owner = usePrincipalName()
+  const owner = usePrincipalName(shown ? [shown.agent_id] : [])
   return (
     <PageFrame
       title={shown?.title ?? 'Memory'}

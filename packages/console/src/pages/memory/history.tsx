@@ -19,7 +19,7 @@ const summary = ({ version, fields }: MemoryVersion): string => {
 
 export function History({ memory }: { memory: Memory }) {
   const history = useCall('getMemoryHistory', { params: { id: memory.id } })
-  const owner = usePrincipalName()
+  const owner = usePrincipalName(history.data?.versions.map(({ changed_by }) => changed_by) ?? [])
   const mayChange = useMayChange()(memory)
   const [shown, setShown] = useState<MemoryVersion | null>(null)
   const restore = useAction((client, version: number) => client.memory.restore(memory.id, version), {

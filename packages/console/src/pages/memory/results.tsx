@@ -48,7 +48,7 @@ function Result({ result: { memory, score, signals }, owner }: { result: SearchR
 export function Results({ query, filters }: { query: string; filters: Filters }) {
   const settled = useSettled(query)
   const found = useCall('searchMemories', { body: searchBody(settled, filters) }, { keep: true })
-  const owner = usePrincipalName()
+  const owner = usePrincipalName(found.data?.results.map(({ memory }) => memory.agent_id) ?? [])
   return (
     <QueryResult of={found} lines={8}>
       {({ results }) =>

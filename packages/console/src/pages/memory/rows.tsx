@@ -48,12 +48,12 @@ const columnsFor = (owner: (id: string) => string): readonly Column<Memory>[] =>
 
 export function Rows({ filters }: { filters: Filters }) {
   const navigate = useNavigate()
-  const owner = usePrincipalName()
-  const columns = useMemo(() => columnsFor(owner), [owner])
   const [gone, setGone] = useState<Memory | null>(null)
   const query = listQuery(filters)
   const isGone = query.status !== undefined && query.status !== 'active'
   const list = useRows('listMemories', { query }, memoriesOf, { every: 15_000 })
+  const owner = usePrincipalName(list.rows.map(({ agent_id }) => agent_id))
+  const columns = useMemo(() => columnsFor(owner), [owner])
   return (
     <>
       <ListTable
