@@ -2,6 +2,7 @@
 // click beside it closes it, and then what had the focus before gets it back.
 import { useBlocker } from '@tanstack/react-router'
 import { useLayoutEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
+import { isOpenIn } from './in-address.ts'
 
 /**
  * Marks what is lost when it is closed, such as a secret or a running task. A dialog that contains it is closed by its
@@ -29,9 +30,16 @@ export function useModal(onClose: () => void) {
     Boolean(ref.current?.querySelector(isChanged.current ? `.${KEEPS_OPEN}, ${FORM}` : `.${KEEPS_OPEN}`))
   // Back and Forward of the browser, which are a gesture on a phone. What the buttons of the dialog lead to is a new
   // entry or takes the place of this one; where they go back instead, they ask nobody (pages/search-params.ts). The
-  // browser asks before the console itself is left.
+  // browser asks before the console itself is left. Back closes a dialog that is not in the address too, and the page
+  // stays: it has no entry of the history that could be left.
   useBlocker({
-    shouldBlockFn: ({ action }) => action !== 'PUSH' && action !== 'REPLACE' && isKept(),
+    shouldBlockFn: ({ action, current }) => {
+      if (action === 'PUSH' || action === 'REPLACE') return false
+      if (isKept()) return true
+      if (action !== 'BACK' || ref.current === null || isOpenIn(current.search)) return false
+      onClose()
+      return true
+    },
     enableBeforeUnload: isKept,
   })
   return {

@@ -245,6 +245,19 @@ describe('dialogs', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('[UI-60] Back closes a dialog that is not in the address, and the page stays', async () => {
+    const { page } = await console.signIn(console.adminKey, '/agents')
+    await page.getByRole('row', { name: /Triage/ }).click()
+    await page.getByRole('button', { name: 'Mint' }).click()
+    const form = page.getByRole('dialog', { name: 'A key for Triage' })
+    await form.waitFor()
+    await goBackInVain(page)
+    await form.waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name: 'Triage' }).waitFor()
+    await page.goBack()
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+  })
+
   test('[UI-60] Back closes a drawer, and one that was closed by Escape is not gone back to', async () => {
     const { page } = await console.signIn(console.adminKey, '/agents')
     await page.getByRole('link', { name: 'Audit' }).click()

@@ -61,6 +61,16 @@ describe('the operator', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Ingestion' }).click()
     await question.getByRole('button', { name: 'Leave' }).click()
     await page.locator('h1', { hasText: 'Ingestion' }).waitFor()
+    // Back closes a dialog first, and asks nothing.
+    await page.getByRole('link', { name: 'Tenants' }).click()
+    await page.getByRole('row', { name: console.slug }).first().click()
+    await page.getByLabel('Attempts').fill('9')
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog')
+    await palette.waitFor()
+    await page.goBack()
+    await palette.waitFor({ state: 'detached' })
+    assert.equal(await page.getByLabel('Attempts').inputValue(), '9')
   })
 
   test('[UI-32] usage is drawn, and an org-admin key is made and revoked', async () => {

@@ -22,9 +22,11 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
     { done: 'Saved: it holds on every node within a second', quiet: true },
   )
   const leaving = useBlocker({
-    // A dialog that is kept open answers for itself.
-    shouldBlockFn: ({ current, next }) =>
-      changed > 0 && current.pathname !== next.pathname && document.querySelector(`dialog .${KEEPS_OPEN}`) === null,
+    // A dialog that is kept open answers for itself, and so does any that Back closes.
+    shouldBlockFn: ({ action, current, next }) =>
+      changed > 0 &&
+      current.pathname !== next.pathname &&
+      document.querySelector(action === 'BACK' ? 'dialog' : `dialog .${KEEPS_OPEN}`) === null,
     enableBeforeUnload: false,
     withResolver: true,
   })
