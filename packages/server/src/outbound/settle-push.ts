@@ -3,7 +3,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
-import { afterFailedPush, afterLapse } from '../delivery/rules.ts'
+import { afterFailedPush } from '../delivery/rules.ts'
 import { acknowledge, release, type SettleTools } from '../delivery/settle.ts'
 import { leasedRows, ofMailbox, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
 import { makeBatches } from '../kernel/batches.ts'
@@ -122,17 +122,18 @@ async function settleFailed(
     const row = rows.get(delivery.id)
     // The agent itself has settled it or given it back meanwhile: that holds.
     if (row?.leases !== delivery.lease) continue
+    // That the endpoint is gone is no failure of the delivery, not even on its last attempt: it waits for a poll.
+    if (outcome.kind === 'gone') {
+      await setReady(tx, mailbox, [row.id], outcome.error)
+      continue
+    }
     activity.countLater(tx, mailbox.tenantId, 'failures', 1)
-    const attempted = { ...row, last_error: outcome.error }
-    const next =
-      outcome.kind === 'gone'
-        ? afterLapse(attempted, now, policy)
-        : afterFailedPush(
-            attempted,
-            { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null },
-            now,
-            withPushSchedule(policy, schedule),
-          )
+    const next = afterFailedPush(
+      row,
+      { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null },
+      now,
+      withPushSchedule(policy, schedule),
+    )
     if (next.state === 'dead_lettered') {
       activity.countLater(tx, mailbox.tenantId, 'dead_letters', 1)
       await setDead(tx, mailbox, row.id, next.reason, now)

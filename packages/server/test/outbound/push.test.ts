@@ -130,6 +130,32 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[PUSH-9] [CON-6] 410 on the last attempt dead-letters nothing and is no failure', async () => {
+    const agent = await calls.pushed(tenant, receiver.url)
+    receiver.answer = ({ delivery }) => (delivery.attempt_count < 5 ? 500 : 410)
+    await calls.publish(agent)
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      assert.equal((await receiver.next()).delivery.attempt_count, attempt)
+      if (attempt === 5) break
+      await service.clock.jump((await calls.state(agent, 'waiting')).due_at! - service.clock.now())
+      await service.clock.advance(SWEEP_MS)
+    }
+    const row = await calls.state(agent, 'ready')
+    assert.deepEqual([row.attempts, row.last_error, row.dlq_reason], [5, 'HTTP 410', null])
+    await service.app.runOnce.flushActivity()
+    const { body } = await service.call<{ minutes: { failures: number; dead_letters: number }[] }>(
+      'GET /v1/stats?minutes=120',
+      {
+        token: await tenant.token(tenant.adminKey),
+      },
+    )
+    const sum = (what: 'failures' | 'dead_letters') => body.minutes.reduce((total, minute) => total + minute[what], 0)
+    assert.deepEqual([sum('failures'), sum('dead_letters')], [4, 0])
+    agent.token = await tenant.token(agent.key)
+    const [polled] = await calls.poll(agent)
+    assert.equal(await calls.ack(agent, [polled!.id]), 1)
+  })
+
   test('[POL-6] [PUSH-10] [PUSH-11] a failing push is retried on schedule, then dead-lettered', async () => {
     const agent = await calls.pushed(tenant, receiver.url)
     let tried = 0
