@@ -37,7 +37,7 @@ function parseHttpDate(text: string, now: number): number {
 /** Parses `Retry-After`, seconds or a date, to milliseconds; null if it is missing, invalid or not in the future. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? ''
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : parseHttpDate(text, now) - now
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : parseHttpDate(text, now) - now
   return ms > 0 ? Math.min(ms, LONGEST_WAIT_MS) : null
 }
 
