@@ -22,6 +22,8 @@ export const DEFAULT_CLIENT_TYPES = ['claude', 'chatgpt', 'gemini', 'copilot', '
 
 const endpoint = nullableUri({
   format: 'http-url',
+  description:
+    'Where pushes go. A user and password in it are shown to the agent itself (with `receive`) and to org-admins; others see `***` in their place.',
   expected: 'an absolute http or https URL of at most 2048 characters, or null',
   examples: ['https://agent.example.com/inbox'],
 })

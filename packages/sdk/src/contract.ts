@@ -844,6 +844,7 @@ export type Agent = {
   description: string | null
   status: 'active' | 'inactive'
   delivery_mode: 'poll' | 'push' | 'sse'
+  /** Where pushes go. A user and password in it are shown to the agent itself (with `receive`) and to org-admins; others see `***` in their place. */
   delivery_endpoint?: string | null
   /** While true, nothing is delivered to the agent and its events wait in the mailbox. */
   paused: boolean
@@ -860,6 +861,7 @@ export type AgentUpdate = {
   name?: string
   description?: string | null
   delivery_mode?: 'poll' | 'push' | 'sse'
+  /** Where pushes go. A user and password in it are shown to the agent itself (with `receive`) and to org-admins; others see `***` in their place. */
   delivery_endpoint?: string | null
   /** The delays before push retries, in seconds: after the first failed push, the second, and so on. The last delay repeats. Null means the default schedule. */
   retry_schedule_seconds?: number[] | null

@@ -6,6 +6,7 @@ import { Failure } from '../kernel/failure.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import type { MakeId } from '../kernel/ids.ts'
+import type { ShowEndpoint } from './endpoint-user.ts'
 import { agentFields, newAgent } from './register.ts'
 import { insertAgent, lockAgentByExternalId, saveAgent, shownAgent, type AgentRow } from './sql.ts'
 
@@ -33,6 +34,7 @@ export async function putAgent(
   tenantId: string,
   externalId: string,
   wanted: Static<typeof AgentCreate>,
+  show?: ShowEndpoint,
 ): Promise<PutAgent> {
   const external_id = externalIdOf(externalId, wanted)
   const at = now()
@@ -42,17 +44,18 @@ export async function putAgent(
     // Of two concurrent puts, one makes the agent and the other finds it, even if the first took the last room of the
     // quota.
     const refusal = await quotas.makeRoom(tx, tenantId, 'agents').catch(onlyFailure)
-    if (!refusal && (await insertAgent(tx, row)) > 0) return { agent: shownAgent(row), made: true, isChanged: true }
+    if (!refusal && (await insertAgent(tx, row)) > 0)
+      return { agent: shownAgent(row, show), made: true, isChanged: true }
     found = await lockAgentByExternalId(tx, tenantId, external_id)
     if (!found) throw refusal!
   }
   const fields = agentFields(wanted)
   const isSame = Object.entries(fields).every(([name, value]) => found[name as keyof AgentRow] === value)
-  if (isSame) return { agent: shownAgent(found), made: false, isChanged: false }
+  if (isSame) return { agent: shownAgent(found, show), made: false, isChanged: false }
   const changed: AgentRow = { ...found, ...fields, updated_at: at }
   await saveAgent(tx, changed)
   announce(tx, 'agent', found.id)
   // The tokens of an agent see what its team sees.
   if (changed.team_id !== found.team_id) announce(tx, 'keys', tenantId)
-  return { agent: shownAgent(changed), made: false, isChanged: true }
+  return { agent: shownAgent(changed, show), made: false, isChanged: true }
 }

@@ -2,6 +2,7 @@
 import type { Agent } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
 import { one, type Db, type Reads, type Value } from '../store/db.ts'
+import { maskedEndpoint, type ShowEndpoint } from './endpoint-user.ts'
 
 export interface AgentRow {
   tenant_id: string
@@ -10,6 +11,7 @@ export interface AgentRow {
   description: string | null
   status: 'active' | 'inactive'
   delivery_mode: 'poll' | 'push' | 'sse'
+  /** Its user and password are sealed (endpoint-user.ts). */
   delivery_endpoint: string | null
   client_type: string
   team_id: string | null
@@ -32,7 +34,8 @@ export const scheduleOf = (stored: string | null): number[] | null =>
 export const storedSchedule = (schedule: readonly number[] | null): string | null =>
   schedule === null ? null : JSON.stringify(schedule)
 
-export function shownAgent(row: AgentRow): Agent {
+/** Shows an agent, without user and password of its endpoint unless `show` shows them. */
+export function shownAgent(row: AgentRow, show: ShowEndpoint = maskedEndpoint): Agent {
   const shown: Agent = {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -48,7 +51,8 @@ export function shownAgent(row: AgentRow): Agent {
     updated_at: iso(row.updated_at),
   }
   if (row.external_id !== null) shown.external_id = row.external_id
-  if (row.delivery_endpoint !== null) shown.delivery_endpoint = row.delivery_endpoint
+  const endpoint = show(row)
+  if (endpoint !== null) shown.delivery_endpoint = endpoint
   return shown
 }
 

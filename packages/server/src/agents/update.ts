@@ -1,9 +1,11 @@
 // Changes to an agent: its fields, and whether it is active. Changing nothing writes nothing.
 import { isId, type Agent, type AgentUpdate, type Static } from '@sensorium/contract'
 import { notFound } from '../kernel/failure.ts'
+import type { Secrets } from '../kernel/secrets.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
+import { storedEndpoint, type ShowEndpoint } from './endpoint-user.ts'
 import { lockAgent, saveAgent, shownAgent, storedSchedule, type AgentRow } from './sql.ts'
 
 export interface UpdatedAgent {
@@ -11,39 +13,47 @@ export interface UpdatedAgent {
   isChanged: boolean
 }
 
+/** The new values of columns; undefined leaves one as it is. */
+type Changes = { [Name in keyof AgentRow]?: AgentRow[Name] | undefined }
+
 async function change(
   db: Db,
   now: number,
   tenantId: string,
   id: string,
-  changes: Partial<AgentRow>,
+  changesOf: (row: AgentRow) => Changes,
+  show?: ShowEndpoint,
 ): Promise<UpdatedAgent> {
   const row = isId('agent', id) ? await lockAgent(db, tenantId, id) : undefined
   if (!row) throw notFound('agent', id)
-  const fields = Object.entries(changes).filter(
+  const fields = Object.entries(changesOf(row)).filter(
     ([name, value]) => value !== undefined && row[name as keyof AgentRow] !== value,
   )
-  if (fields.length === 0) return { agent: shownAgent(row), isChanged: false }
+  if (fields.length === 0) return { agent: shownAgent(row, show), isChanged: false }
   const changed: AgentRow = { ...row, ...Object.fromEntries(fields), updated_at: now }
   await saveAgent(db, changed)
-  return { agent: shownAgent(changed), isChanged: true }
+  return { agent: shownAgent(changed, show), isChanged: true }
 }
 
 export async function updateAgent(
   db: Db,
-  announce: Announce,
+  { announce, secrets }: { announce: Announce; secrets: Secrets },
   now: number,
   tenantId: string,
   id: string,
   wanted: Static<typeof AgentUpdate>,
+  show: ShowEndpoint,
 ): Promise<UpdatedAgent> {
   // Only these fields: a body may carry anything else, which is ignored.
-  const { name, description, delivery_mode, delivery_endpoint, retry_schedule_seconds: schedule } = wanted
-  const retry_schedule = schedule === undefined ? undefined : storedSchedule(schedule)
-  const given = Object.entries({ name, description, delivery_mode, delivery_endpoint, retry_schedule }).filter(
-    ([, value]) => value !== undefined,
-  )
-  const updated = await change(db, now, tenantId, id, Object.fromEntries(given))
+  const { name, description, delivery_mode, delivery_endpoint: endpoint, retry_schedule_seconds: schedule } = wanted
+  const changesOf = (row: AgentRow): Changes => ({
+    name,
+    description,
+    delivery_mode,
+    delivery_endpoint: endpoint === undefined ? undefined : storedEndpoint(secrets, row, endpoint),
+    retry_schedule: schedule === undefined ? undefined : storedSchedule(schedule),
+  })
+  const updated = await change(db, now, tenantId, id, changesOf, show)
   // The agent may be pushed to from now on, or at another endpoint.
   if (updated.isChanged) announce(db, 'agent', id)
   return updated
@@ -58,7 +68,7 @@ export async function setAgentStatus(
   id: string,
   status: AgentRow['status'],
 ): Promise<UpdatedAgent> {
-  const updated = await change(db, now, tenantId, id, { status })
+  const updated = await change(db, now, tenantId, id, () => ({ status }))
   await recordRoutingChange(db, tenantId, 'agent', id, now)
   announce(db, 'keys', tenantId)
   announce(db, 'agent', id)
@@ -77,7 +87,7 @@ export async function setAgentPaused(
   id: string,
   paused: boolean,
 ): Promise<UpdatedAgent> {
-  const updated = await change(db, now, tenantId, id, { paused: paused ? 1 : 0 })
+  const updated = await change(db, now, tenantId, id, () => ({ paused: paused ? 1 : 0 }))
   await recordRoutingChange(db, tenantId, 'agent', id, now)
   // Pushes to the agent stop, or start again.
   announce(db, 'agent', id)

@@ -5,6 +5,7 @@ import { iso } from '../kernel/clock.ts'
 import type { Store } from '../store/db.ts'
 import type { KeyTools } from './keys.ts'
 import type { Principal } from './principal.ts'
+import { endpointSeenBy } from './seen-endpoint.ts'
 import { findKeyByHash, touchKey, type KeyRow } from './sql.ts'
 import { signToken } from './tokens.ts'
 
@@ -42,7 +43,7 @@ export async function findLiveKey(store: Store, tools: KeyTools, apiKey: string)
     scopes: new Set(JSON.parse(row.scopes) as string[]),
     teamId: agent?.team_id ?? null,
   }
-  return { row, principal, agent: agent ? shownAgent(agent) : null }
+  return { row, principal, agent: agent ? shownAgent(agent, endpointSeenBy(tools.secrets, principal)) : null }
 }
 
 export async function exchangeKey(

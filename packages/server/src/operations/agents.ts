@@ -1,11 +1,14 @@
 // /agents and /agents/{id}/keys
-import { operations } from '@sensorium/contract'
+import { operations, type Agent } from '@sensorium/contract'
+import { showsUser, type ShowEndpoint } from '../agents/endpoint-user.ts'
 import { requireAgent } from '../agents/get.ts'
 import { listAgents } from '../agents/list.ts'
 import { putAgent } from '../agents/put.ts'
 import { registerAgent } from '../agents/register.ts'
 import { setAgentPaused, setAgentStatus, updateAgent } from '../agents/update.ts'
 import { keyPages, mintKey, revokeKey, shownKey, type KeyTools } from '../auth/keys.ts'
+import type { Principal } from '../auth/principal.ts'
+import { endpointSeenBy } from '../auth/seen-endpoint.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Announce } from '../store/announce.ts'
@@ -20,10 +23,13 @@ export interface AgentOperationTools extends KeyTools {
 }
 
 export function agentOperations(tools: AgentOperationTools): Binding[] {
-  const { makeId, now, announce, quotas } = tools
+  const { makeId, now, announce, quotas, secrets } = tools
+  const seenBy = (principal: Principal): ShowEndpoint => endpointSeenBy(secrets, principal)
+  // The record of a response that shows the user and password of an endpoint is encrypted.
+  const shown = (agent: Agent) => ({ ...ok(agent), secret: showsUser(agent) })
   return [
     read(operations.listAgents, async ({ principal, query }, db) =>
-      ok(await listAgents(db, principal.tenantId, query)),
+      ok(await listAgents(db, principal.tenantId, query, seenBy(principal))),
     ),
 
     write(operations.registerAgent, async ({ principal, body }, tx) => {
@@ -32,17 +38,32 @@ export function agentOperations(tools: AgentOperationTools): Binding[] {
     }),
 
     write(operations.putAgent, async ({ principal, params, body }, tx) => {
-      const { agent, made, isChanged } = await putAgent(tx, tools, principal.tenantId, params.external_id, body)
-      return made ? created(agent) : { ...ok(agent), unchanged: !isChanged }
+      const { agent, made, isChanged } = await putAgent(
+        tx,
+        tools,
+        principal.tenantId,
+        params.external_id,
+        body,
+        seenBy(principal),
+      )
+      return made ? created(agent) : { ...shown(agent), unchanged: !isChanged }
     }),
 
     read(operations.getAgent, async ({ principal, params }, db) =>
-      ok(await requireAgent(db, principal.tenantId, params.id)),
+      ok(await requireAgent(db, principal.tenantId, params.id, seenBy(principal))),
     ),
 
     write(operations.updateAgent, async ({ principal, params, body }, tx) => {
-      const { agent, isChanged } = await updateAgent(tx, announce, now(), principal.tenantId, params.id, body)
-      return { ...ok(agent), unchanged: !isChanged }
+      const { agent, isChanged } = await updateAgent(
+        tx,
+        tools,
+        now(),
+        principal.tenantId,
+        params.id,
+        body,
+        seenBy(principal),
+      )
+      return { ...shown(agent), unchanged: !isChanged }
     }),
 
     write(operations.deactivateAgent, async ({ principal, params }, tx) => {

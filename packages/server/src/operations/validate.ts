@@ -3,6 +3,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Schema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
+import { maskUser } from '../agents/endpoint-user.ts'
 import { isDateTime, isFilledText, isHttpUrl, isUri, isUriReference } from '../kernel/formats.ts'
 
 export type Check = (value: unknown) => Invalid | null
@@ -10,6 +11,7 @@ export type CompileCheck = (schema: Schema, secrets?: readonly string[]) => Chec
 
 interface Described {
   type?: string | string[]
+  format?: string
   enum?: unknown[]
   minimum?: number
   maximum?: number
@@ -94,7 +96,8 @@ function explain(error: ErrorObject, secrets: readonly string[]): Invalid {
   const at = jsonPath(error.instancePath)
   const field = missing === undefined ? at || 'body' : at ? `${at}.${missing}` : missing
   const schema = missing === undefined ? parent : (parent.properties?.[missing] ?? {})
-  const value = missing === undefined ? error.data : undefined
+  let value = missing === undefined ? error.data : undefined
+  if (typeof value === 'string' && parent.format === 'http-url') value = maskUser(value)
   return {
     field,
     // A body that is not an object may be the secret itself.

@@ -1,5 +1,6 @@
 // The secrets that sign an agent's pushes: made by the first push or on request, rotated with an overlap.
 import { isId } from '@sensorium/contract'
+import { openUser } from '../agents/endpoint-user.ts'
 import { scheduleOf } from '../agents/sql.ts'
 import { notFound } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
@@ -35,6 +36,8 @@ export function makeOpenSecret(sealing: Secrets): OpenSecret {
 export type OpenSecret = (sealed: string, mailbox: Mailbox) => string
 
 export interface Target {
+  url: string
+  /** The URL as it is stored, with user and password sealed: what the endpoint is known by. */
   endpoint: string
   /** The agent's own push schedule, if it has one. */
   schedule: readonly number[] | null
@@ -65,6 +68,7 @@ export async function pushTarget(
   }
   const { delivery_endpoint, retry_schedule } = rows[0]!
   return {
+    url: openUser(sealing, { tenant_id: tenantId, id: recipientId }, delivery_endpoint),
     endpoint: delivery_endpoint,
     schedule: scheduleOf(retry_schedule),
     secrets: rows.map((row) => open(row.sealed!, mailbox)),

@@ -103,7 +103,7 @@ export function makePush(tools: PushTools): Push {
         delivery.json,
         keysOf(endpoint, target.secrets),
       )
-      const result = await post(target.endpoint, headers, delivery.json, mailbox)
+      const result = await post(target.url, headers, delivery.json, mailbox)
       const ms = performance.now() - started
       const isUnknown = 'error' in result && (cutting || result.notSent === true)
       outcome = isUnknown ? { kind: 'interrupted' } : outcomeOf(result, clock.now())

@@ -16,6 +16,7 @@ import { switchToPoll } from './sql.ts'
 export interface Pushed {
   mailbox: Mailbox
   delivery: LeasedDelivery
+  /** As it is stored. */
   endpoint: string
   /** The agent's own push schedule, if it has one. */
   schedule: readonly number[] | null
