@@ -4,32 +4,13 @@
 // and in texts that are kept as they came.
 import type { Schema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
+import { nearestFields } from './nearest-fields.ts'
 
 interface Described {
   properties?: Record<string, Described>
   items?: Described
   additionalProperties?: unknown
 }
-
-/** A longer name is no misspelling, and comparing it would cost its length times that of each field. */
-const MAX_COMPARED = 64
-
-/** Returns how many characters must be changed, added or removed to turn one text into the other. */
-function distance(a: string, b: string): number {
-  let above = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++)
-      row.push(Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
-    above = row
-  }
-  return above[b.length]!
-}
-
-const nearest = (name: string, known: readonly string[]): string | undefined =>
-  known
-    .map((other) => ({ other, away: distance(name.slice(0, MAX_COMPARED).toLowerCase(), other) }))
-    .sort((a, b) => a.away - b.away)[0]?.other
 
 interface Found {
   path: readonly (string | number)[]
@@ -77,15 +58,25 @@ const textOf = (path: readonly (string | number)[]): string =>
     '',
   )
 
+/** As many names are still read. Most bodies and all tools have fewer fields; those of a memory would fill a screen. */
+const FEW = 12
+
+function expectedOf(near: readonly string[], known: readonly string[]): string {
+  if (near.length === 1) return `a known field; the nearest is ${near[0]}`
+  if (near.length > 1) return `a known field; the nearest are ${near.join(', ')}`
+  if (known.length === 0) return 'no field'
+  return known.length > FEW ? 'a known field; none has a similar name' : `a known field: ${known.join(', ')}`
+}
+
 /** Describes the first unknown field of a body; null if there is none. `mayBeSecret` says that its value may be a secret. */
 export function unknownField(schema: Schema, body: unknown, mayBeSecret: boolean): Invalid | null {
   const found = find(schema as Described, body)
   if (!found) return null
-  const near = nearest(found.name, found.known)
+  const near = nearestFields(found.name, found.known)
   return {
     field: textOf(found.path).slice(0, 1_000),
     value: mayBeSecret ? '[redacted]' : found.value,
-    expected: near === undefined ? 'no field' : `a known field; the nearest is ${near}`,
-    example: near ?? null,
+    expected: expectedOf(near, found.known),
+    example: near[0] ?? null,
   }
 }
