@@ -171,6 +171,7 @@ export const MemorySearch = Type.Object(
     min_confidence: Type.Optional(fraction()),
     min_score: Type.Optional(
       fraction({
+        examples: [0.1],
         description:
           'Results with a lower score are left out. A score is roughly the probability that a person would call the result relevant.',
       }),

@@ -1,11 +1,34 @@
 // Filters of searches and lists.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../../../..')
+const RECOMMENDED = [
+  'README.md',
+  'docs/first-agent.md',
+  'docs/command-line.md',
+  'packages/sdk/README.md',
+  'packages/server/src/cli/catalogue/memory.ts',
+]
+const README_AND_OTHERS = [
+  [
+    'Pump 7 runs hot since its rebuild',
+    'Above 90 degrees it has always been the coolant valve. Open it by hand first.',
+  ],
+  ['The canteen closes at three', 'Lunch is served from eleven.'],
+  ['Invoices go out on Mondays', 'Billing runs them at six.'],
+  ['Anna leads the night shift', 'She can be reached by phone.'],
+  ['The north gate sticks in winter', 'Push it from below.'],
+  ['Order 17 was delayed', 'The carrier lost a pallet.'],
+  ['Bleeding the coolant line', 'Open the bleed screw until no more air comes.'],
+] as const
 
 onBothEngines((engine) => {
   let service: Service
@@ -94,6 +117,27 @@ onBothEngines((engine) => {
     const middle = results[1]!.score
     assert.equal((await search({ query: 'valve a', min_score: middle })).body.results.at(-1)!.score, middle)
     assert.deepEqual((await search({ query: 'valve a', min_score: 1 })).body.results, [])
+  })
+
+  test('[RCL-8] [DOC-17] the least score that the guides recommend keeps the example of the README', async () => {
+    const recommended = RECOMMENDED.flatMap((page) =>
+      [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/min[_-]score(?:: | <0..1>'.*; | )(0\.\d+)/g)].map(
+        ([, score]) => Number(score),
+      ),
+    )
+    assert.deepEqual(new Set(recommended), new Set([0.1]))
+    assert.equal(recommended.length, RECOMMENDED.length)
+    const triage = await tenant.agent()
+    for (const [title, content] of README_AND_OTHERS) await calls.make(triage, { title, content })
+    await service.app.memory.embedding.idle()
+    const { body } = await service.call<{ results: { memory: Memory }[] }>('POST /v1/memories/search', {
+      token: triage.token,
+      body: { query: 'why does the motor overheat?', min_score: 0.1 },
+    })
+    assert.deepEqual(
+      body.results.map(({ memory }) => memory.title),
+      [README_AND_OTHERS[0]![0]],
+    )
   })
 
   for (const [field, value] of [

@@ -28,7 +28,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
       [TYPE]: 'only of this type',
       [SCOPE]: 'only of this scope',
       '--min-confidence <0..1>': 'only with at least this confidence',
-      '--min-score <0..1>': 'only with at least this score; 0.2 leaves out what has little to do with the query',
+      '--min-score <0..1>': 'only with at least this score; 0.1 leaves out what has little to do with the query',
       '--explain': 'show the signals behind each score',
     },
     examples: ["sensorium recall 'why does the motor overheat?' --limit 3"],
