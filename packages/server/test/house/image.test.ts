@@ -40,4 +40,6 @@ test('[PKG-7] compose starts it read-only, without capabilities, on this machine
   assert.match(service, /- 127\.0\.0\.1:8080:8080/)
   for (const secret of ['SENSORIUM_SECRET', 'POSTGRES_PASSWORD'])
     assert.deepEqual(compose.match(new RegExp(`\\$\\{${secret}(?!:\\?)`, 'g')), null, `${secret} has no default`)
+  assert.match(service, /^ {4}env_file:\n {6}- path: \.env\n {8}required: false$/m, 'every setting can be in .env')
+  assert.match(service, /^ {6}WORKERS: \$\{WORKERS:-1\}$/m, 'the database shares the cores')
 })
