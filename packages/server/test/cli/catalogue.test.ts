@@ -34,6 +34,13 @@ for (const command of commands) {
   })
 }
 
+test('[CLI-5] [CLI-7] help of listen and poll says that looking without --ack uses up attempts', () => {
+  for (const name of ['listen', 'poll']) {
+    const help = helpFor(commands.find(({ usage }) => usage === name)!, NARROW)
+    assert.match(help.replaceAll(/\s+/g, ' '), /--ack .*without it .*counts as an attempt/)
+  }
+})
+
 test('[CLI-5] help shows every first word within 80 columns', () => {
   const help = helpForAll(sections, NARROW)
   for (const command of commands) assert.match(help, new RegExp(`^  ${wordsOf(command)[0]}( |$)`, 'm'))

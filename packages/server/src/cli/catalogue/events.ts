@@ -35,7 +35,9 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     usage: 'listen',
     summary: 'Print deliveries as they arrive in the mailbox, until Ctrl-C',
     options: {
-      '--ack': 'acknowledge each printed delivery; without it all are given back at the end',
+      '--ack':
+        'acknowledge each printed delivery; without it all are given back at the end, which counts as an attempt: ' +
+        'after the last one (the fifth, unless MAX_ATTEMPTS is set) a delivery is a dead letter',
       '--count <number>': 'stop after this many deliveries',
       '--full': 'print the whole data of each event',
     },
@@ -48,7 +50,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     options: {
       '--limit <number>': 'the maximum number of deliveries (up to 100)',
       '--wait <seconds>': 'wait this long for a delivery to become due (up to 20)',
-      '--ack': 'acknowledge the printed deliveries',
+      '--ack': 'acknowledge the printed deliveries; without it their leases lapse, which counts as an attempt',
     },
     examples: ['sensorium poll --wait 10', 'sensorium poll --limit 1 --ack --json'],
     load: () => import('../client/poll.ts'),
