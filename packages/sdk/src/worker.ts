@@ -90,6 +90,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   options: WorkerOptionsOf<Client, D>,
 ): Worker {
   const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds } = options
+  if (typeof handle !== 'function') throw new TypeError('handle takes a function')
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError('concurrency takes a whole number from 1 on')
   if (leaseSeconds !== undefined && !(Number.isInteger(leaseSeconds) && leaseSeconds >= 1))

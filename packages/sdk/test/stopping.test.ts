@@ -248,6 +248,12 @@ test('[SDK-10] a concurrency that is not a whole number from 1 is refused', () =
     assert.throws(() => client.worker({ concurrency, handle: () => {} }), RangeError)
 })
 
+test('[SDK-10] a worker without a handler is refused at once, and takes nothing', () => {
+  const client = createClient({ url: 'http://service', token: 't', fetch: () => assert.fail('a call was made') })
+  for (const options of [{}, { handler: () => {} }, { handle: 'later' }])
+    assert.throws(() => client.worker(options as never), { name: 'TypeError', message: 'handle takes a function' })
+})
+
 test('[SDK-7] an attribute that is undefined counts as left out', async () => {
   const bodies: unknown[] = []
   const given: typeof fetch = async (input, init) => {
