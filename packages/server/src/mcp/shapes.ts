@@ -19,7 +19,9 @@ export const MemorySummary = Type.Object({
   snippet: text('The beginning of the content; get_memory returns all of it.'),
   type: Type.String(),
   scope: Type.String(),
-  score: optional(Type.Number({ description: 'How well the memory matches the query, from 0 to 1.' })),
+  score: optional(
+    Type.Number({ description: 'About the probability that the memory is relevant to the query, from 0 to 1.' }),
+  ),
 })
 
 export const summaryOf = ({ id, title, content, type, scope }: Memory, score?: number) => ({

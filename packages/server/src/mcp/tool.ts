@@ -1,6 +1,6 @@
 // A tool: an operation as a language model sees it. Its name and description are written for the model, its results are
 // small, and the operation that it calls decides what it may do.
-import type { Operation, ResultOf, Static, Schema } from '@sensorium/contract'
+import { Type, type Operation, type ResultOf, type Schema, type Static } from '@sensorium/contract'
 import type { Pause } from '../kernel/step-turns.ts'
 
 export interface CallInput {
@@ -51,6 +51,13 @@ interface Definition<I extends Schema> {
   effect: 'reads' | 'adds' | 'sets' | 'removes'
   run(input: Static<I>, caller: Caller): Promise<Record<string, unknown>>
 }
+
+/** A text as an argument. Its example is shown to the model, and again when what it gave is refused. */
+export const argument = (example: string, keywords: Parameters<typeof Type.String>[0] = {}) =>
+  Type.String({ ...keywords, examples: [example] })
+
+export const idArgument = (prefix: string, description?: string) =>
+  argument(`${prefix}_01hv3k8z9q4m7t2x5c6w8r0s1d`, description === undefined ? {} : { description })
 
 export function tool<I extends Schema>({ effect, run, ...rest }: Definition<I>): Tool {
   return {

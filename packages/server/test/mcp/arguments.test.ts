@@ -2,9 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
+import { exampleOf } from '../../src/operations/validate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
+
+test('[MCP-41] the example of every argument is one that could be sent', () => {
+  for (const { name, input } of TOOLS)
+    for (const [argument, schema] of Object.entries((input as { properties: Record<string, object> }).properties))
+      assert.doesNotMatch(JSON.stringify(exampleOf(schema)), /"example"/, `${name}.${argument}`)
+})
 
 onBothEngines((engine) => {
   let service: Service

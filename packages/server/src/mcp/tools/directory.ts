@@ -1,7 +1,7 @@
 // The directory: agents and channels.
 import { operations, Type } from '@sensorium/contract'
 import { isRefusal } from '../refusal.ts'
-import { tool } from '../tool.ts'
+import { idArgument, tool } from '../tool.ts'
 
 const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -47,7 +47,7 @@ export const directoryTools = [
     title: 'Join a channel',
     description:
       'Become a member of an open channel: you receive what is posted to it and what its feeds match, and may post to it. To a private channel its owner adds you.',
-    input: Type.Object({ channel_id: Type.String({ description: 'id of a channel from list_channels' }) }),
+    input: Type.Object({ channel_id: idArgument('chn', 'id of a channel from list_channels') }),
     output: Type.Object({
       channel_id: Type.String(),
       member: Type.Boolean(),

@@ -1,29 +1,40 @@
 // Events: publish one, see who received it, ask who would.
 import { operations, POSTED_TYPE, Type } from '@sensorium/contract'
-import { tool, type Caller } from '../tool.ts'
+import { argument, idArgument, tool, type Caller } from '../tool.ts'
 
 const event = {
-  type: Type.String({ description: 'What happened, in reverse-DNS form: com.example.order.created' }),
+  type: argument('com.example.order.created', { description: 'What happened, in reverse-DNS form' }),
   data: Type.Optional(Type.Unknown({ description: 'Any JSON: what the recipients need to know' })),
-  subject: Type.Optional(Type.String({ description: 'What the event is about: order/17' })),
-  source: Type.Optional(Type.String({ description: 'A URI that says where the event comes from; defaults to you' })),
+  subject: Type.Optional(argument('order/17', { description: 'What the event is about' })),
+  source: Type.Optional(
+    argument('/plant/north', { description: 'A URI that says where the event comes from; defaults to you' }),
+  ),
   recipient: Type.Optional(
-    Type.String({
-      description:
-        'The id of an agent, or of a channel that you are a member of, that receives the event in addition to its subscribers. To reply to an event, put its reply_to here.',
-    }),
+    idArgument(
+      'agt',
+      'The id of an agent, or of a channel that you are a member of, that receives the event in addition to its subscribers. To reply to an event, put its reply_to here.',
+    ),
   ),
 }
 
 /** Fields that identify an event for retries, or relate it to other events. */
 const relations = {
-  id: Type.Optional(Type.String({ maxLength: 512, description: 'A unique id for this event; generated if left out' })),
-  caused_by: Type.Optional(Type.String({ description: 'The event_id of the event that made you publish this one' })),
+  id: Type.Optional(
+    argument('order-17-created', {
+      maxLength: 512,
+      description: 'A unique id for this event; generated if left out',
+    }),
+  ),
+  caused_by: Type.Optional(
+    argument('order-16-paid', { description: 'The event_id of the event that made you publish this one' }),
+  ),
   reply_to: Type.Optional(
-    Type.String({ description: 'If you ask for a reply: the id of the agent or channel that the reply should go to' }),
+    idArgument('agt', 'If you ask for a reply: the id of the agent or channel that the reply should go to'),
   ),
   correlation_id: Type.Optional(
-    Type.String({ description: 'In a reply: the correlation_id of the question, or its event_id if it has none' }),
+    argument('question-1', {
+      description: 'In a reply: the correlation_id of the question, or its event_id if it has none',
+    }),
   ),
 }
 
@@ -78,8 +89,8 @@ export const eventTools = [
     description:
       'Send a message to every other member of a channel. You must be a member of it; list_channels shows the channels that you can see. For something that other agents should act on by its type, use publish_event.',
     input: Type.Object({
-      channel_id: Type.String({ description: 'id of a channel from list_channels' }),
-      text: Type.String({ minLength: 1, description: 'The message; it arrives as data.text' }),
+      channel_id: idArgument('chn', 'id of a channel from list_channels'),
+      text: argument('Who is on call?', { minLength: 1, description: 'The message; it arrives as data.text' }),
       type: Type.Optional(Type.String({ default: POSTED_TYPE, description: 'The type of the event' })),
       subject: event.subject,
       ...relations,
@@ -94,7 +105,7 @@ export const eventTools = [
     title: 'Trace an event',
     description:
       'Show an event that you published: its whole content, who received it, and the state of each delivery.',
-    input: Type.Object({ event_id: Type.String() }),
+    input: Type.Object({ event_id: argument('order-17-created') }),
     output: Type.Object({ event: Type.Unknown(), deliveries: Type.Array(Type.Unknown()) }),
     effect: 'reads',
     run: ({ event_id }, { call }) => call(operations.getEvent, { params: { id: event_id } }),
@@ -104,7 +115,7 @@ export const eventTools = [
     title: 'Explain who would receive an event',
     description:
       'Show who would receive an event like this one, and why. With agent_id, also show why that agent would or would not receive it. Nothing is published.',
-    input: Type.Object({ ...event, agent_id: Type.Optional(Type.String()) }),
+    input: Type.Object({ ...event, agent_id: Type.Optional(idArgument('agt')) }),
     output: Type.Object({ recipients: Type.Array(Type.Unknown()), agent: Type.Optional(Type.Unknown()) }),
     effect: 'reads',
     run({ agent_id, ...given }, caller) {

@@ -2,7 +2,7 @@
 import { operations, Type, type Static } from '@sensorium/contract'
 import { DeliverySummary, deliverySummary, USUAL_DATA } from '../shapes.ts'
 import { isRefusal } from '../refusal.ts'
-import { tool } from '../tool.ts'
+import { argument, idArgument, tool } from '../tool.ts'
 
 /** The default limit on the size of an event, as text. All events of one result share it: a model reads no more. */
 const MOST_DATA = 1_048_576
@@ -12,7 +12,7 @@ const LEAST_DATA = 100
 /** The operation lists no more. */
 const MOST_RECENT = 100
 
-const ids = Type.Array(Type.String(), {
+const ids = Type.Array(idArgument('dlv'), {
   minItems: 1,
   maxItems: 100,
   description: 'delivery_id of one or more deliveries from check_mailbox',
@@ -90,7 +90,7 @@ export const mailboxTools = [
     title: 'Keep deliveries for longer',
     description:
       'Keep these deliveries reserved for you for so many seconds from now, because handling them takes longer. Call it before their time is over. A delivery that is not extended is no longer yours: do not go on with it.',
-    input: Type.Object({ delivery_ids: ids, seconds: Type.Integer({ minimum: 1, maximum: 3600 }) }),
+    input: Type.Object({ delivery_ids: ids, seconds: Type.Integer({ minimum: 1, maximum: 3600, examples: [120] }) }),
     output: Type.Object({ extended: Type.Integer({ description: 'How many of them are reserved for longer.' }) }),
     effect: 'sets',
     run: (input, { call }) => call(operations.extendDeliveries, { body: input }),
@@ -102,8 +102,8 @@ export const mailboxTools = [
       'Report that you could not handle these deliveries. They arrive again, at once or after retry_after_seconds. With dead_letter true they do not arrive again and are set aside for a person, with your reason.',
     input: Type.Object({
       delivery_ids: ids,
-      reason: Type.Optional(Type.String({ maxLength: 1000 })),
-      retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86400 })),
+      reason: Type.Optional(argument('the ledger is closed', { maxLength: 1000 })),
+      retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86400, examples: [60] })),
       dead_letter: Type.Optional(Type.Boolean()),
     }),
     output: Type.Object({ nacked: Type.Integer() }),

@@ -1,13 +1,16 @@
 // Memory: keep something, find it again by what it means, link it, share it.
 import { MAX_CONTENT, MEMORY_SCOPES, MEMORY_TYPES, operations, RELATIONSHIP_TYPES, Type } from '@sensorium/contract'
 import { MemorySummary, summaryOf } from '../shapes.ts'
-import { tool } from '../tool.ts'
+import { argument, idArgument, tool } from '../tool.ts'
 
 const literals = <const T extends readonly string[]>(values: T, description: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], description })
 
-const memoryId = Type.String({ description: 'The id of a memory, as returned by recall' })
-const fraction = (description: string) => Type.Number({ minimum: 0, maximum: 1, description })
+const memoryId = idArgument('mem', 'The id of a memory, as returned by recall')
+const title = argument('Pump 7 runs hot since its rebuild', { minLength: 1, maxLength: MAX_CONTENT })
+const content = argument('Above 90 degrees it is the coolant valve.', { minLength: 1, maxLength: MAX_CONTENT })
+const fraction = (description: string, example = 0.8) =>
+  Type.Number({ minimum: 0, maximum: 1, description, examples: [example] })
 const scope = literals(MEMORY_SCOPES, 'agent: only you. team: your team. institutional: everybody in the organisation.')
 const type = literals(
   MEMORY_TYPES,
@@ -21,15 +24,17 @@ export const memoryTools = [
     description:
       'Store a fact, a lesson, a procedure or an event, so that you can find it later by its meaning. Store one thing per memory; the title says what it is about.',
     input: Type.Object({
-      title: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
-      content: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
+      title,
+      content,
       type: Type.Optional(type),
       scope: Type.Optional(scope),
-      team_id: Type.Optional(Type.String()),
+      team_id: Type.Optional(argument('support')),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),
-      source_event_id: Type.Optional(Type.String({ description: 'The id of the event that it was learnt from' })),
-      expires_at: Type.Optional(Type.String({ description: 'When the memory expires: 2030-01-01T00:00:00Z' })),
+      source_event_id: Type.Optional(
+        argument('order-17-created', { description: 'The id of the event that it was learnt from' }),
+      ),
+      expires_at: Type.Optional(argument('2030-01-01T00:00:00Z', { description: 'When the memory expires' })),
       metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
     }),
     output: MemorySummary,
@@ -42,14 +47,16 @@ export const memoryTools = [
     name: 'recall',
     title: 'Recall what you know',
     description:
-      'Search your memories, and those shared with you, with a question in natural language. Returns the title and the beginning of each; get_memory returns the whole text.',
+      'Search your memories, and those shared with you, with a question in natural language. Returns the title and the beginning of each; get_memory returns the whole text. The nearest are returned, however far they are: a score is about the probability that a memory is relevant, and below 0.1 it probably is not. min_score leaves those out.',
     input: Type.Object({
-      query: Type.String({ minLength: 1, maxLength: MAX_CONTENT }),
+      query: argument('why does the motor overheat?', { minLength: 1, maxLength: MAX_CONTENT }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
       scope: Type.Optional(scope),
       type: Type.Optional(type),
       min_confidence: Type.Optional(fraction('Leave out memories that are less certain than this')),
-      min_score: Type.Optional(fraction('Leave out memories with a lower score than this')),
+      min_score: Type.Optional(
+        fraction('Leave out memories with a lower score; 0.1 leaves out most that have little to do with it', 0.1),
+      ),
     }),
     output: Type.Object({ memories: Type.Array(MemorySummary) }),
     effect: 'reads',
@@ -76,8 +83,8 @@ export const memoryTools = [
       'Change the text of one of your memories, or how certain or important it is. Fields that you leave out do not change.',
     input: Type.Object({
       memory_id: memoryId,
-      title: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CONTENT })),
-      content: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CONTENT })),
+      title: Type.Optional(title),
+      content: Type.Optional(content),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),
       metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
@@ -145,7 +152,7 @@ export const memoryTools = [
     input: Type.Object({
       memory_id: memoryId,
       scope: literals(['team', 'institutional'], 'Who can find it from now on'),
-      team_id: Type.Optional(Type.String({ description: 'Required for team' })),
+      team_id: Type.Optional(argument('support', { description: 'Required for team' })),
     }),
     output: MemorySummary,
     effect: 'sets',

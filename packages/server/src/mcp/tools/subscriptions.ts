@@ -1,6 +1,6 @@
 // Subscriptions: the events that an agent wants to receive. The API calls them interests.
 import { operations, Type, type Interest } from '@sensorium/contract'
-import { tool } from '../tool.ts'
+import { argument, idArgument, tool } from '../tool.ts'
 
 const Subscription = Type.Object({
   subscription_id: Type.String(),
@@ -25,8 +25,8 @@ export const subscriptionTools = [
     description:
       'Receive events of a type in your mailbox from now on. event_type may contain wildcards: com.example.order.* means every order event. filter is a CEL expression that selects events by their data: data.total > 100 && data.currency == "EUR".',
     input: Type.Object({
-      event_type: Type.String({ minLength: 1 }),
-      filter: Type.Optional(Type.String({ maxLength: 4096 })),
+      event_type: argument('com.example.order.*', { minLength: 1 }),
+      filter: Type.Optional(argument('data.total > 100', { maxLength: 4096 })),
       priority: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Higher is delivered first' })),
       with_memories: Type.Optional(
         Type.Unsafe<'none' | 'light' | 'full'>({
@@ -47,7 +47,7 @@ export const subscriptionTools = [
     name: 'unsubscribe',
     title: 'Unsubscribe',
     description: 'End one of your subscriptions. Events that are already in the mailbox stay there.',
-    input: Type.Object({ subscription_id: Type.String() }),
+    input: Type.Object({ subscription_id: idArgument('int') }),
     output: Type.Object({ unsubscribed: Type.Boolean() }),
     effect: 'removes',
     async run({ subscription_id }, { id, call }) {
