@@ -48,6 +48,13 @@ const MISUSES: [string[], RegExp][] = [
   [['tenant', 'create', 'a', 'b'], /^Usage: sensorium tenant create <slug>/],
   [['tenant', 'create', 'a', '--nmae', 'A'], /--nmae[^]*Usage: sensorium tenant create/],
   [['backup'], /^Usage: sensorium backup <file>/],
+  [['webhook', 'create', '--source', 'x'], /^--tenant <slug> is missing$/m],
+  [['webhook', 'create', '--tenant', 'x'], /^--source <name> or --preset <github\|stripe> is missing$/m],
+  [['connector', 'create', '--tenant', 'x', '--source', 'x'], /^--address <queue> is missing$/m],
+  [
+    ['connector', 'create', '--tenant', 'x', '--source', 'x', '--address', 'q'],
+    /^--url - \(read from standard input\) or CONNECTOR_URL is missing$/m,
+  ],
 ]
 for (const [args, message] of MISUSES) {
   test(`[TEN-6][CLI-3] sensorium ${args.join(' ')} says what would be right, with exit code 2`, async () => {

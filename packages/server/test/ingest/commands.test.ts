@@ -100,7 +100,6 @@ onBothEngines((engine) => {
         'webhooks',
         { tenant: tenant.slug, source: 'x', mapping: { data: 'body.' } },
       ],
-      [['webhook', 'create', '--source', 'x'], 'webhooks', { source: 'x' }],
       [
         [
           'connector',

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { operations } from '@sensorium/contract'
 import type { OperatorRun } from '../command.ts'
-import { mappingOf, numberOf } from './ingest-options.ts'
+import { mappingOf, needed, numberOf } from './ingest-options.ts'
 
 export const run: OperatorRun = async ({ options, secret, call }) => {
-  const { tenant, source, address } = options
-  const url = await secret('url', 'CONNECTOR_URL')
+  const tenant = needed(options['tenant'], '--tenant <slug>')
+  const source = needed(options['source'], '--source <name>')
+  const address = needed(options['address'], '--address <queue>')
+  const url = needed(await secret('url', 'CONNECTOR_URL'), '--url - (read from standard input) or CONNECTOR_URL')
   const tls_ca = options['tls-ca'] === undefined ? undefined : readFileSync(options['tls-ca'], 'utf8')
   const body = {
     tenant,
