@@ -30,3 +30,11 @@ export function databaseServers(url: string): DatabaseServers | null {
   if (urls.some((one) => URL.parse(one) === null)) return null
   return { urls, mustFindPrimary: urls.length > 1 || (wanted !== null && wanted !== 'any') }
 }
+
+/** Returns the servers and the name of the database, without user, password and options: for messages. */
+export function shownDatabaseUrl(url: string): string {
+  const [, scheme, , hosts, path] = PARTS.exec(url) ?? []
+  if (hosts === undefined) return ''
+  // A password that holds a slash is not recognised as one.
+  return `${scheme}${hosts}${path!.includes('@') ? '' : path}`
+}

@@ -3,9 +3,10 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { shownDatabaseUrl } from '../kernel/database-url.ts'
 import { makeSecrets, type Secrets } from '../kernel/secrets.ts'
 import { databaseFile, makeDataDirectory } from './data-directory.ts'
-import { one, type Observe, type Store } from './db.ts'
+import { one, StoreUnavailable, type Observe, type Store } from './db.ts'
 import { followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
 import { readOrCreateSecret } from './secret-file.ts'
@@ -57,9 +58,16 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     await checkSecret(store, secrets)
   } catch (error) {
     await store.close()
-    throw withPoolerHint(error)
+    throw withPoolerHint(withAddress(error, config.databaseUrl))
   }
   return { store, secrets }
+}
+
+/** Adds which setting names the database that cannot be reached: the driver's message has no more than an address. */
+function withAddress(error: unknown, url: string | null): unknown {
+  if (url === null || !(error instanceof StoreUnavailable) || error.trouble !== 'away') return error
+  const message = `PostgreSQL at ${shownDatabaseUrl(url)} (DATABASE_URL) cannot be used: ${error.message}`
+  return new StoreUnavailable(message, { cause: error })
 }
 
 /** Adds the settings that a pooler needs to its error, where it refuses a startup parameter that it does not know. */

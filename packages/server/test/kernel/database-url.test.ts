@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { databaseServers } from '../../src/kernel/database-url.ts'
+import { databaseServers, shownDatabaseUrl } from '../../src/kernel/database-url.ts'
 
 test('[STO-9] one server is taken as it is written', () => {
   for (const url of [
@@ -45,4 +45,16 @@ test('[STO-9] an invalid database URL is refused, and so is one for servers that
     'postgres://h1,h2/db?target_session_attrs=read-only',
   ])
     assert.equal(databaseServers(url), null, url)
+})
+
+test('[STO-9] a message shows the servers and the database, and nothing that may be secret', () => {
+  const shown: [string, string][] = [
+    ['postgres://localhost/db', 'postgres://localhost/db'],
+    ['postgresql://u:p%40w@db.example:5432/db?sslpassword=hunter2', 'postgresql://db.example:5432/db'],
+    ['postgres://u:a,b@h1:5432,h2,[::1]:5433/db', 'postgres://h1:5432,h2,[::1]:5433/db'],
+    ['postgres:///db?host=/run&password=hunter2', 'postgres:///db'],
+    ['postgres://u:1/hunter2@host/db', 'postgres://u:1'],
+    ['hunter2', ''],
+  ]
+  for (const [url, expected] of shown) assert.equal(shownDatabaseUrl(url), expected, url)
 })

@@ -131,6 +131,18 @@ test('[CFG-3] PostgreSQL without SENSORIUM_SECRET is refused', async () => {
   assert.match(stderr, /SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL/)
 })
 
+test('[CFG-2] a database that does not respond is named with its setting, without user and password', async () => {
+  const { code, stderr } = await refusedStart({
+    DATABASE_URL: 'postgres://somebody:hunter2@127.0.0.1:1/none',
+    SENSORIUM_SECRET: 'a-master-secret-for-the-tests',
+  })
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    'Sensorium did not start: PostgreSQL at postgres://127.0.0.1:1/none (DATABASE_URL) cannot be used: connect ECONNREFUSED 127.0.0.1:1\n',
+  )
+})
+
 test('[CFG-2] a port that is in use is reported in a sentence', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
