@@ -128,9 +128,8 @@ export const argumentsOf = ({ usage }: Command): string[] => usage.split(' ').fi
 
 const COMMON = { '--json': 'print the response as JSON' }
 const CONNECTION = {
-  '--profile <name>': 'the profile to use; SENSORIUM_PROFILE or the current one where it is left out',
-  '--url <address>':
-    'the service that SENSORIUM_KEY is for; SENSORIUM_URL or http://localhost:8080 where it is left out',
+  '--profile <name>': 'the profile to use; without it, that of SENSORIUM_PROFILE or the current one',
+  '--url <address>': 'the service that SENSORIUM_KEY is for; without it, SENSORIUM_URL or http://localhost:8080',
 }
 
 /** Returns every option that a command accepts. */

@@ -100,7 +100,9 @@ const runOf =
     const word = verb === REPLAY ? 'replayed' : 'discarded'
     const shown = progress('dead letters')
     try {
-      if (given.flags.has('dry-run') || matched === 0) {
+      const isTrial = given.flags.has('dry-run')
+      if (matched === 0 && !isTrial) return { json: { matched, [word]: 0 }, text: 'There are no such dead letters.' }
+      if (isTrial) {
         const some = 'ids' in choice ? await settleNamed(countOnly, client, choice.ids, shown, signal) : matched
         return { json: { matched: some, [word]: 0 }, text: `${count(some)} would be ${verb.says}; nothing was done.` }
       }

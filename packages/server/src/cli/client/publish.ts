@@ -29,6 +29,7 @@ function eventsOf(text: string): NewEvent[] {
     }
   }
   const whole = text.trim()
+  if (whole === '') throw new UsageError('The file holds no events', 'CloudEvents as JSON')
   const lines = whole.split('\n').filter((line) => line.trim() !== '')
   const separate = lines.length > 1 && lines.every((line) => line.trimStart().startsWith('{')) && isJson(lines[0]!)
   const found = separate ? lines.map((line, i) => parsed(line, `line ${i + 1}`)) : [parsed(whole, 'the file')].flat()

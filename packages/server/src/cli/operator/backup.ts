@@ -20,7 +20,7 @@ export const run: OperatorRun = async ({ args, config }) => {
   if (!existsSync(database)) throw ruleBroken('no_store', `There is no store in ${dataDir} yet`)
   const { bytes, schemaVersion } = await watched(database, file, () => copyDatabase(database, file))
   const kept = secret === null && readSecret(dataDir) !== null ? secretFile(dataDir) : null
-  const note = `Keep the master secret apart and safe too (${kept ?? 'SENSORIUM_SECRET'}): without it no key in the copy works and nothing sealed opens.`
+  const note = `Keep the master secret (${kept ?? 'SENSORIUM_SECRET'}) too, in another place: without it no key in the copy works, and nothing that is encrypted in it can be read.`
   return {
     json: { file, bytes, schema_version: schemaVersion, secret_file: kept },
     text: `${file} holds the store as it is now: ${bytes} bytes, schema version ${schemaVersion}.\n${note}`,
