@@ -58,14 +58,11 @@ const textOf = (path: readonly (string | number)[]): string =>
     '',
   )
 
-/** As many names are still read. Most bodies and all tools have fewer fields; those of a memory would fill a screen. */
-const FEW = 12
-
 function expectedOf(near: readonly string[], known: readonly string[]): string {
   if (near.length === 1) return `a known field; the nearest is ${near[0]}`
   if (near.length > 1) return `a known field; the nearest are ${near.join(', ')}`
   if (known.length === 0) return 'no field'
-  return known.length > FEW ? 'a known field; none has a similar name' : `a known field: ${known.join(', ')}`
+  return `a known field: ${known.join(', ')}`
 }
 
 /** Describes the first unknown field of a body; null if there is none. `mayBeSecret` says that its value may be a secret. */

@@ -55,7 +55,7 @@ test('[OPS-23] [MCP-30] an unknown name is taken for the field that it is a part
   for (const [given, known, near] of TAKEN_FOR) assert.deepEqual(nearestFields(given, known), near, given)
 })
 
-test('[OPS-23] what is expected names the near fields, or all if there are few', () => {
+test('[OPS-23] what is expected names the near fields, or all if none is near', () => {
   const expected = (known: readonly string[], given: string): [unknown, unknown] => {
     const schema = Type.Object(Object.fromEntries(known.map((name) => [name, Type.Optional(Type.String())])))
     const found = unknownField(schema, { [given]: 1 }, false)
@@ -70,6 +70,4 @@ test('[OPS-23] what is expected names the near fields, or all if there are few',
     'a known field: delivery_ids, retry_after_seconds, reason, dead_letter',
     null,
   ])
-  const many = Array.from({ length: 13 }, (_, i) => `field_${i}`)
-  assert.deepEqual(expected(many, 'other'), ['a known field; none has a similar name', null])
 })
