@@ -4,7 +4,7 @@ import type { Activity } from '../activity/activity.ts'
 import type { LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { afterFailedPush } from '../delivery/rules.ts'
-import { acknowledge, release, type SettleTools } from '../delivery/settle.ts'
+import { acknowledgeAll, release, type SettleTools } from '../delivery/settle.ts'
 import { leasedRows, ofMailbox, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -79,15 +79,19 @@ async function settle(
 ): Promise<Map<string, number>> {
   const due = new Map<string, number>()
   const mailboxes = [...Map.groupBy(group, ({ mailbox }) => keyOf(mailbox))].sort(([a], [b]) => (a < b ? -1 : 1))
+  const acknowledged = mailboxes
+    .map(([, ofMailbox]) => ({
+      mailbox: ofMailbox[0]!.mailbox,
+      ids: ofMailbox.filter(({ outcome }) => outcome.kind === 'acknowledged').map(({ delivery }) => delivery.id),
+    }))
+    .filter(({ ids }) => ids.length > 0)
+  // Metered together: a transaction that adds to several shards of the usage may deadlock with another.
+  if (acknowledged.length > 0) await acknowledgeAll(tx, tools, acknowledged, now)
   // In parallel: on PostgreSQL the statements of all mailboxes go out together, step by step.
   await Promise.all(
     mailboxes.map(async ([, ofMailbox]) => {
       const { mailbox } = ofMailbox[0]!
       const policy = policyOf(mailbox.tenantId)
-      const acknowledged = ofMailbox
-        .filter(({ outcome }) => outcome.kind === 'acknowledged')
-        .map(({ delivery }) => delivery.id)
-      if (acknowledged.length > 0) await acknowledge(tx, tools, mailbox, acknowledged, now)
       const interrupted = ofMailbox
         .filter(({ outcome }) => outcome.kind === 'interrupted')
         .map(({ delivery }) => delivery)
