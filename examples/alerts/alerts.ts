@@ -7,6 +7,7 @@ import { createClient, type AgentCreate, type Client, type Delivery, type KeyMin
 interface Measured {
   pump: number
   celsius: number
+  status: 'normal' | 'overheated'
 }
 
 async function register(
@@ -67,7 +68,7 @@ export async function alerts(
 
   const sent: string[] = []
   const report = async (celsius: number): Promise<void> => {
-    const data: Measured = { pump: 7, celsius }
+    const data: Measured = { pump: 7, celsius, status: celsius > 80 ? 'overheated' : 'normal' }
     const event = await sensor.client.publish({ type: 'com.plant.pump.measured', subject: 'pump/7', data })
     sent.push(event.event_id)
   }

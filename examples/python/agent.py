@@ -86,7 +86,7 @@ def main(url, admin_key):
             agent.call("POST", "/delivery/ack", {"delivery_ids": [delivery["id"]]})
             handled.append(event["data"]["total"])
 
-    found = agent.call("POST", "/memories/search", {"query": "which purchases were big?"})["results"]
+    found = agent.call("POST", "/memories/search", {"query": "which orders were big?"})["results"]
     assert handled == [240], handled
     assert found[0]["memory"]["title"] == "A large order", found
     print("handled", handled, "and remembered", found[0]["memory"]["title"])
