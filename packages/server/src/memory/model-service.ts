@@ -5,6 +5,9 @@ export interface ModelService {
   apiKey: string | null
 }
 
+/** The service responded, with an error or with something else than it was asked for. It may be about the text. */
+export class ServiceFailed extends Error {}
+
 /** Accepts a base URL with or without its version, or the whole address. */
 export function addressOf(url: string, name: 'embeddings' | 'rerank'): string {
   const address = new URL(url)

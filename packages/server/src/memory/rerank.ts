@@ -5,9 +5,10 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db } from '../store/db.ts'
 import type { Recalled } from './index/memory-index.ts'
-import { addressOf, postJson, type ModelService } from './model-service.ts'
+import { addressOf, postJson, ServiceFailed, type ModelService } from './model-service.ts'
 import { factors } from './rank.ts'
 import { seenBy, type Viewer } from './see.ts'
+import { makeServicePauses } from './service-pauses.ts'
 
 /** Returns the found memories in a better order, best first. */
 export type Rerank = (viewer: Viewer, query: string, found: readonly Recalled[]) => Promise<readonly Recalled[]>
@@ -15,10 +16,9 @@ export type Rerank = (viewer: Viewer, query: string, found: readonly Recalled[])
 /** How many of the best results the service reads. */
 export const RERANKED = 30
 const TIMEOUT_MS = 1_500
-/** After a failure, searches do not wait for the service for this long. */
-const PAUSE_AFTER_FAILURE_MS = 5_000
-/** Requests under way at once; further searches are not reranked. */
+/** Requests under way at once, and how many of them are kept for tenants with none: further searches are not reranked. */
 const MAX_AT_ONCE = 16
+const KEPT = 4
 /** Characters of a memory that are sent, about what such models take in. */
 const MAX_TEXT = 2_000
 /** How far a result is lowered if another one contradicts it with full strength. Not measured. */
@@ -37,7 +37,8 @@ function scoresOf(answer: unknown, documents: number): number[] {
   if (Array.isArray(results))
     for (const { index, relevance_score } of results)
       if (typeof index === 'number' && index in scores) scores[index] = Number(relevance_score)
-  if (!scores.every(Number.isFinite)) throw new Error('the rerank service answered without a score for each memory')
+  if (!scores.every(Number.isFinite))
+    throw new ServiceFailed('the rerank service answered without a score for each memory')
   return chances(scores)
 }
 
@@ -78,21 +79,28 @@ async function readBeginnings(
   return new Map(rows.map(({ id, title, content }) => [id, `${title}\n${content}`.slice(0, MAX_TEXT).toWellFormed()]))
 }
 
+/** Whether a failure may be about what was sent: thirty long memories may take a service longer than there is time. */
+const isAboutText = (error: unknown): boolean =>
+  error instanceof ServiceFailed || (error instanceof DOMException && error.name === 'TimeoutError')
+
 export function makeRerank({ url, model, apiKey }: ModelService, db: Db, clock: Clock, log: Logger): Rerank {
   const address = addressOf(url, 'rerank')
-  let pausedUntil = 0
-  let underWay = 0
+  const pauses = makeServicePauses(clock)
+  const underWay: string[] = []
+  const isFree = (tenantId: string): boolean =>
+    underWay.length < (underWay.includes(tenantId) ? MAX_AT_ONCE - KEPT : MAX_AT_ONCE)
 
   async function ask(query: string, documents: readonly string[]): Promise<number[]> {
     const asked = { model, query, documents, top_n: documents.length }
     const response = await postJson(address, apiKey, asked, AbortSignal.timeout(TIMEOUT_MS))
-    if (!response.ok) throw new Error(`the rerank service answered ${response.status}`)
+    if (!response.ok) throw new ServiceFailed(`the rerank service answered ${response.status}`)
     return scoresOf(await response.json(), documents.length)
   }
 
   return async (viewer, query, found) => {
-    if (found.length < 2 || underWay >= MAX_AT_ONCE || clock.now() < pausedUntil) return found
-    underWay++
+    const { tenantId } = viewer
+    if (found.length < 2 || pauses.isPaused(tenantId) || !isFree(tenantId)) return found
+    underWay.push(tenantId)
     try {
       const ids = found.slice(0, RERANKED).map(({ id }) => id)
       const texts = await readBeginnings(db, viewer, ids, clock.now())
@@ -102,13 +110,14 @@ export function makeRerank({ url, model, apiKey }: ModelService, db: Db, clock: 
         query,
         read.map(({ id }) => texts.get(id)!),
       )
+      pauses.succeeded()
       return inNewOrder(read, scores, found.slice(RERANKED))
     } catch (error) {
-      pausedUntil = clock.now() + PAUSE_AFTER_FAILURE_MS
+      pauses.failed(tenantId, isAboutText(error))
       log.warn({ err: error }, 'results were not reranked; they stay in their order')
       return found
     } finally {
-      underWay--
+      underWay.splice(underWay.indexOf(tenantId), 1)
     }
   }
 }

@@ -167,4 +167,34 @@ onBothEngines((engine) => {
       await service.clock.advance(5_000)
       assert.equal(titlesOf(await search())[0], 'Lentil stew')
     })
+
+  test('[RCL-43] what one tenant sends takes the service from no other: a failure, or many at once', async () => {
+    await service.clock.advance(5_000)
+    const calls = memoryCalls(service)
+    const other = await (await service.tenant()).agent()
+    await calls.make(other, { title: 'Lentils', content: 'Boil them in broth.' })
+    await calls.make(other, { title: 'Soup', content: 'From a bean.' })
+    await service.app.memory.embedding.idle()
+    far.answer = (asked) => (/unreadable/.test(asked.query) ? { status: 400, body: {} } : knowing(asked))
+    const before = far.asked.length
+    await search({ query: 'unreadable' })
+    await search()
+    assert.equal(far.asked.length, before + 1, 'it waits itself')
+    assert.equal(titlesOf(await calls.search(other, 'bean soup'))[0], 'Lentils')
+    assert.equal(far.asked.length, before + 2)
+
+    const asked = far.asked.length
+    const full = Promise.withResolvers<void>()
+    far.answer = () => {
+      if (far.asked.length === asked + 12) full.resolve()
+      return 'never'
+    }
+    const hanging = Array.from({ length: 20 }, () => search())
+    // On a very busy machine the first may give up before the last one asks.
+    await Promise.race([full.promise, Promise.all(hanging)])
+    far.answer = knowing
+    assert.equal(titlesOf(await calls.search(other, 'bean soup now'))[0], 'Lentils')
+    assert.ok(far.asked.length <= asked + 13)
+    await Promise.all(hanging)
+  })
 })

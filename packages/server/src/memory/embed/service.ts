@@ -2,7 +2,8 @@
 // run retries texts that the service failed to embed; a search whose query it failed to embed goes by words alone.
 import { backoffMs } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { addressOf, postJson, type ModelService } from '../model-service.ts'
+import { addressOf, postJson, ServiceFailed, type ModelService } from '../model-service.ts'
+import { makeServicePauses } from '../service-pauses.ts'
 import type { Embedded, Embedder } from './embedding.ts'
 
 /** The service's own tokens are unknown. In English this is about 500 of them, below the window of any model in use. */
@@ -10,9 +11,8 @@ const WINDOW_CHARACTERS = 2_000
 const OVERLAP_CHARACTERS = 200
 const MAX_INPUTS = 64
 const TIMEOUT_MS = 20_000
-/** A search waits no longer than this. After a failure, searches do not wait at all for a while (makePauses). */
+/** A search waits no longer than this. After a failure, searches do not wait at all for a while (service-pauses.ts). */
 const QUERY_TIMEOUT_MS = 2_000
-const PAUSE_AFTER_FAILURE_MS = 5_000
 const TRIES = 4
 /** Queries under way at once. */
 const MAX_QUERIES = 16
@@ -22,9 +22,6 @@ const NO_TOKENS = 0
 const REFUSES_TEXT: ReadonlySet<number> = new Set([400, 413, 422])
 
 export class EmbeddingRefused extends Error {}
-
-/** The service responded, with an error or with something that is no vector. It may be about the text. */
-class ServiceFailed extends Error {}
 
 export function cut(text: string): string[] {
   const parts: string[] = []
@@ -48,30 +45,10 @@ function normalised(numbers: unknown): Float32Array {
   return vector
 }
 
-/**
- * Who does not ask the service for a while. A query that the service failed to respond to pauses everybody. A response
- * that is a failure may be about the text: it pauses the tenant alone, unless the last query of another tenant failed too
- * and none was embedded in between. So no tenant can take the meaning from the searches of others.
- */
-function makePauses(clock: Clock) {
-  let everybodyUntil = 0
-  const untilOf = new Map<string, number>()
-  return {
-    isPaused: (tenantId: string): boolean => clock.now() < Math.max(everybodyUntil, untilOf.get(tenantId) ?? 0),
-    succeeded: (): void => untilOf.clear(),
-    failed(tenantId: string, error: unknown): void {
-      const now = clock.now()
-      for (const [other, until] of untilOf) if (until <= now) untilOf.delete(other)
-      untilOf.set(tenantId, now + PAUSE_AFTER_FAILURE_MS)
-      if (!(error instanceof ServiceFailed) || untilOf.size > 1) everybodyUntil = now + PAUSE_AFTER_FAILURE_MS
-    },
-  }
-}
-
 export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clock): Embedder {
   const address = addressOf(url, 'embeddings')
   const closing = new AbortController()
-  const pauses = makePauses(clock)
+  const pauses = makeServicePauses(clock)
 
   async function post(input: readonly string[], timeoutMs: number): Promise<Embedded[]> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
@@ -123,7 +100,7 @@ export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clo
         return embedded!
       } catch (error) {
         // A refusal is about this text, and other texts may well be accepted.
-        if (!(error instanceof EmbeddingRefused)) pauses.failed(tenantId, error)
+        if (!(error instanceof EmbeddingRefused)) pauses.failed(tenantId, error instanceof ServiceFailed)
         throw error
       }
     },
