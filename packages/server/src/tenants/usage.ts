@@ -13,24 +13,35 @@ export type Metric = (typeof METRICS)[number] | typeof STORED_BYTES
 
 export const dayOf = (now: number): string => iso(now).slice(0, 10)
 
-// Concurrent writers add to different rows, so that none waits for another's commit.
+// Concurrent writers add to different rows, so that none waits for another's commit. A transaction adds to one shard,
+// however often it meters: if it took several, in whatever order, two transactions could deadlock.
 const SHARDS = 64
-const shardOf = (db: Db): number => (db.writers === 1 ? 0 : Math.floor(Math.random() * SHARDS))
+const shards = new WeakMap<Db, number>()
+let nextShard = Math.floor(Math.random() * SHARDS)
+
+function shardOf(tx: Db): number {
+  if (tx.writers === 1) return 0
+  const known = shards.get(tx)
+  if (known !== undefined) return known
+  nextShard = (nextShard + 1) % SHARDS
+  shards.set(tx, nextShard)
+  return nextShard
+}
 
 /** Adds to today's counts of any number of tenants. */
 export function meter(
-  db: Db,
+  tx: Db,
   now: number,
   counts: Iterable<readonly [tenantId: string, metric: Metric, amount: number]>,
 ): void {
   const day = dayOf(now)
-  const shard = shardOf(db)
+  const shard = shardOf(tx)
   const rows = [...counts]
     .filter(([, , amount]) => amount !== 0)
     .map(([tenantId, metric, amount]) => [tenantId, metric === STORED_BYTES ? '' : day, metric, shard, amount] as const)
     // The same order for all writers, so that two transactions cannot deadlock.
     .sort((a, b) => (a[0] + a[2] < b[0] + b[2] ? -1 : 1))
-  addUsage(db, rows)
+  addUsage(tx, rows)
 }
 
 export async function readUsage(db: Db, slug: string): Promise<{ tenant: string; days: UsageDay[] }> {
