@@ -6,7 +6,7 @@ import { forgetTypes } from '../activity/event-types-sql.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
-import { meter, STORED_BYTES } from '../tenants/usage.ts'
+import { meterStoredBytes } from '../tenants/usage.ts'
 import { AGING_CHANGES } from '../routing/sql.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Cursor } from './sql.ts'
 
@@ -47,7 +47,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
         takeTurns(tx, tenantId)
         const deleted = await deleteAcknowledged(tx, tenantId, ids, before)
         const { emptied, bytes } = await emptyEvents(tx, tenantId, ids, now())
-        meter(tx, now(), [[tenantId, STORED_BYTES, -bytes]])
+        meterStoredBytes(tx, tenantId, -bytes)
         return deleted + emptied
       })
       after = last

@@ -4,8 +4,9 @@ import { isId } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { insufficientScope, notFound } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
-import { meter, STORED_BYTES } from '../tenants/usage.ts'
+import { meterStoredBytes } from '../tenants/usage.ts'
 import type { MemoryTools } from './remember.ts'
+import { RELATIONSHIP_BYTES, sumOfBytes } from './stored-bytes.ts'
 import { deleteVersions } from './versions.ts'
 
 /** Relationships deleted in one transaction, in some milliseconds. 48,000 at once held up everybody for 0.9 s. */
@@ -24,8 +25,13 @@ export async function eraseRelationships(store: Store, principal: Principal, id:
   for (const end of ENDS) {
     // Deletes some relationships of a memory, except those that another transaction has locked.
     const deleteFew = `with few as (select id from memory_relationships where tenant_id = ? and ${end} = ? limit ${STEP} ${skipLocked})
-      delete from memory_relationships where tenant_id = ? and ${inRows('id', 'select id from few')}`
-    const step = (tx: Db): Promise<number> => tx.run(deleteFew, [principal.tenantId, id, principal.tenantId])
+      delete from memory_relationships where tenant_id = ? and ${inRows('id', 'select id from few')}
+      returning ${RELATIONSHIP_BYTES} as bytes`
+    const step = async (tx: Db): Promise<number> => {
+      const deleted = await tx.rows<{ bytes: number }>(deleteFew, [principal.tenantId, id, principal.tenantId])
+      meterStoredBytes(tx, principal.tenantId, -sumOfBytes(deleted))
+      return deleted.length
+    }
     while ((await store.tx(step, { caller: principal })) === STEP);
   }
 }
@@ -33,7 +39,7 @@ export async function eraseRelationships(store: Store, principal: Principal, id:
 /** Erases a memory and the relationships that it still has: few, once `eraseRelationships` has been called. */
 export async function eraseMemory(
   tx: Db,
-  { now, index }: Pick<MemoryTools, 'now' | 'index'>,
+  { index }: Pick<MemoryTools, 'index'>,
   principal: Principal,
   id: string,
 ): Promise<void> {
@@ -51,8 +57,14 @@ export async function eraseMemory(
   await index.remove(tx, tenantId, id)
   await deleteVersions(tx, tenantId, id)
   // Each statement deletes rows that belong to the memory.
+  let bytes = erased.bytes
   for (const end of ENDS)
-    await tx.run(`delete from memory_relationships where tenant_id = ? and ${end} = ?`, [tenantId, id])
+    bytes += sumOfBytes(
+      await tx.rows<{ bytes: number }>(
+        `delete from memory_relationships where tenant_id = ? and ${end} = ? returning ${RELATIONSHIP_BYTES} as bytes`,
+        [tenantId, id],
+      ),
+    )
   await tx.run('delete from memory_imports where tenant_id = ? and memory_id = ?', [tenantId, id])
-  meter(tx, now(), [[tenantId, STORED_BYTES, -erased.bytes]])
+  meterStoredBytes(tx, tenantId, -bytes)
 }

@@ -3,6 +3,8 @@
 import { ruleBroken } from '../kernel/failure.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Value } from '../store/db.ts'
+import { meterStoredBytes } from '../tenants/usage.ts'
+import { RELATIONSHIP_BYTES, sumOfBytes } from './stored-bytes.ts'
 
 /** Relationships that the memories of a merge may have together: more would hold up other writers. */
 const MAX_EDGES = 10_000
@@ -104,16 +106,22 @@ export async function moveEdges(tx: Db, tenantId: string, into: string, merged: 
     }
   }
   const { inList, list } = tx.dialect
-  // Writes to edges with the given ids. The transaction stays open between two steps, and no other begins.
-  async function inSteps(statement: string, values: readonly Value[], ids: readonly string[]): Promise<void> {
-    const sql = `${statement} where tenant_id = ? and ${inList('id')}`
+  const these = `where tenant_id = ? and ${inList('id')}`
+  // Runs a statement on edges with the given ids. The transaction stays open between two steps, and no other begins.
+  async function inSteps(ids: readonly string[], step: (values: readonly Value[]) => Promise<unknown>): Promise<void> {
     for (let at = 0; at < ids.length; at += WRITTEN) {
       if (at > 0) await nextTurn()
-      await tx.run(sql, [...values, tenantId, list(ids.slice(at, at + WRITTEN))])
+      await step([tenantId, list(ids.slice(at, at + WRITTEN))])
     }
   }
   const { dropped, outgoing, incoming } = decided.moves()
-  await inSteps('delete from memory_relationships', [], dropped)
-  await inSteps('update memory_relationships set source_memory_id = ?', [into], outgoing)
-  await inSteps('update memory_relationships set target_memory_id = ?', [into], incoming)
+  const deleteThese = `delete from memory_relationships ${these} returning ${RELATIONSHIP_BYTES} as bytes`
+  await inSteps(dropped, async (values) =>
+    meterStoredBytes(tx, tenantId, -sumOfBytes(await tx.rows<{ bytes: number }>(deleteThese, values))),
+  )
+  for (const [end, ids] of [
+    ['source_memory_id', outgoing],
+    ['target_memory_id', incoming],
+  ] as const)
+    await inSteps(ids, (values) => tx.run(`update memory_relationships set ${end} = ? ${these}`, [into, ...values]))
 }

@@ -5,6 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken, taken } from '../kernel/failure.ts'
 import { jsonText } from '../kernel/json-members.ts'
 import type { Db } from '../store/db.ts'
+import { meterStoredBytes } from '../tenants/usage.ts'
 import { requireMemory } from './get.ts'
 import type { MemoryTools } from './remember.ts'
 import { mayAdminister, seenBy, type Viewer } from './see.ts'
@@ -16,6 +17,7 @@ import {
   type RelationshipRow,
 } from './relationships-sql.ts'
 import { findSeenMemory } from './sql.ts'
+import { relationshipBytes } from './stored-bytes.ts'
 
 /**
  * Locks both ends, which the viewer must see, until the transaction ends: if one were erased or merged meanwhile, a
@@ -35,7 +37,7 @@ export async function holdEnds(tx: Db, viewer: Viewer, ids: readonly string[], n
 
 export async function relate(
   tx: Db,
-  { makeId, now }: MemoryTools,
+  { makeId, now, quotas }: MemoryTools,
   principal: Principal,
   sourceId: string,
   wanted: Static<typeof RelationshipCreate>,
@@ -56,12 +58,16 @@ export async function relate(
     created_by: principal.id,
     created_at: at,
   }
+  const bytes = relationshipBytes(row)
+  const giveRoomBack = await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
   if ((await insertRelationship(tx, row)) === 0) {
+    giveRoomBack()
     throw taken(
       `The relationship ${row.relationship_type} between these memories`,
       (await findSameRelationship(tx, row))?.id ?? null,
     )
   }
+  meterStoredBytes(tx, row.tenant_id, bytes)
   return row
 }
 
@@ -85,5 +91,7 @@ export async function unrelate(tx: Db, now: number, principal: Principal, source
     )
   }
   // Another transaction may have deleted it since it was read.
-  if ((await deleteRelationshipRow(tx, principal.tenantId, id)) === 0) throw notFound('relationship', id)
+  const deleted = await deleteRelationshipRow(tx, principal.tenantId, id)
+  if (!deleted) throw notFound('relationship', id)
+  meterStoredBytes(tx, principal.tenantId, -deleted.bytes)
 }

@@ -1,6 +1,7 @@
 // The rows of relationships between memories. Every query names the tenant.
 import type { RelationshipType } from '@sensorium/contract'
 import { one, type Db } from '../store/db.ts'
+import { RELATIONSHIP_BYTES } from './stored-bytes.ts'
 
 export interface RelationshipRow {
   tenant_id: string
@@ -49,6 +50,10 @@ export const findRelationship = (db: Db, tenantId: string, sourceId: string, id:
     [tenantId, sourceId, id],
   )
 
-/** Deletes a relationship and returns how many rows went: 0 if it was deleted before. */
-export const deleteRelationshipRow = (tx: Db, tenantId: string, id: string): Promise<number> =>
-  tx.run('delete from memory_relationships where tenant_id = ? and id = ?', [tenantId, id])
+/** Deletes a relationship and returns the bytes that it counted; undefined if it was deleted before. */
+export const deleteRelationshipRow = (tx: Db, tenantId: string, id: string) =>
+  one<{ bytes: number }>(
+    tx,
+    `delete from memory_relationships where tenant_id = ? and id = ? returning ${RELATIONSHIP_BYTES} as bytes`,
+    [tenantId, id],
+  )

@@ -1,5 +1,5 @@
-// The bytes of a memory that count against its tenant's quota of stored bytes. A change counts the bytes it adds or
-// removes, so that erasure gives back exactly what was counted.
+// The bytes of memories and relationships that count against their tenant's quota of stored bytes. A change counts the
+// bytes it adds or removes, so that erasure gives back exactly what was counted.
 import type { WrittenMemory } from './sql.ts'
 
 export const storedBytes = ({
@@ -8,3 +8,15 @@ export const storedBytes = ({
   metadata,
 }: Pick<WrittenMemory, 'title' | 'content' | 'metadata'>): number =>
   [title, content, metadata].reduce<number>((sum, text) => sum + Buffer.byteLength(text), 0)
+
+/** What a relationship without metadata counts: its row and its entries in the indexes. */
+const RELATIONSHIP = 300
+
+export const relationshipBytes = ({ metadata }: { metadata: string | null }): number =>
+  RELATIONSHIP + Buffer.byteLength(metadata ?? '')
+
+/** The same in SQL. */
+export const RELATIONSHIP_BYTES = `${RELATIONSHIP} + octet_length(coalesce(metadata, ''))`
+
+export const sumOfBytes = (rows: readonly { bytes: number }[]): number =>
+  rows.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -1,6 +1,6 @@
 // Writes a changed memory, for every verb that changes one.
 import type { Db } from '../store/db.ts'
-import { meter, STORED_BYTES } from '../tenants/usage.ts'
+import { meterStoredBytes } from '../tenants/usage.ts'
 import type { MemoryTools } from './remember.ts'
 import { isLive } from './see.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
@@ -21,7 +21,7 @@ export async function writeChange(
 ): Promise<MemoryRow> {
   const added = storedBytes(after) - storedBytes(before)
   if (added > 0) await quotas.makeRoomForBytes(tx, after.tenant_id, added)
-  meter(tx, now, [[after.tenant_id, STORED_BYTES, added]])
+  meterStoredBytes(tx, after.tenant_id, added)
   await saveMemory(tx, after)
   await keepVersion(tx, changedBy, before, after)
   const wasLive = isLive(before, now)

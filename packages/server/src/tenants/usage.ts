@@ -44,6 +44,10 @@ export function meter(
   addUsage(tx, rows)
 }
 
+/** Adds to the bytes that a tenant stores, or removes from them. */
+export const meterStoredBytes = (tx: Db, tenantId: string, bytes: number): void =>
+  meter(tx, 0, [[tenantId, STORED_BYTES, bytes]])
+
 export async function readUsage(db: Db, slug: string): Promise<{ tenant: string; days: UsageDay[] }> {
   const tenant = await requireTenant(db, slug)
   const days = new Map<string, UsageDay>()

@@ -225,6 +225,33 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[STO-4] [POL-12] relationships that were not counted yet are added to the stored bytes', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    await store.tx(async (tx) => {
+      await migrateTo(tx, 33, NOW)
+      await tx.run(
+        "insert into usage_days (tenant_id, day, metric, shard, amount) values ('ten_a', '', 'stored_bytes', 0, 7)",
+      )
+      for (const [tenant, id, metadata] of [
+        ['ten_a', 'rel_a', null],
+        ['ten_a', 'rel_b', '{"é":1}'],
+        ['ten_b', 'rel_c', '{}'],
+      ] as const)
+        await tx.run(
+          `insert into memory_relationships
+             (tenant_id, id, source_memory_id, target_memory_id, relationship_type, strength, metadata, created_by, created_at)
+           values (?, ?, 'mem_a', ?, 'supports', 1, ?, 'agt_a', 1)`,
+          [tenant, id, id, metadata],
+        )
+    })
+    await migrate(store, NOW)
+    assert.deepEqual(await store.rows('select tenant_id, amount from usage_days order by tenant_id'), [
+      { tenant_id: 'ten_a', amount: 7 + 300 + 308 },
+      { tenant_id: 'ten_b', amount: 302 },
+    ])
+  })
+
   test('[STO-4] a migration that fails leaves the store as it was', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)

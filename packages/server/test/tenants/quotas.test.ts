@@ -1,7 +1,7 @@
 // A tenant's quotas limit what it creates, stores and publishes.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { Memory } from '@sensorium/contract'
+import type { ImportedMemories, Memory, Relationship } from '@sensorium/contract'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -114,6 +114,67 @@ onBothEngines((engine) => {
         [tenant.id],
       )
       assert.equal(counted!.bytes, Buffer.byteLength('A noteshort{}'))
+    })
+
+    test('[POL-12] relationships are stored bytes, and each way to delete one gives them back', async () => {
+      const agent = await tenant.agent()
+      const by = { token: agent.token }
+      const note = { type: 'semantic', scope: 'agent', title: 'A note', content: 'short' }
+      const remember = async (): Promise<string> =>
+        (await service.call<Memory>('POST /v1/memories', { ...by, body: note })).body.id
+      const relate = (from: string, to: string, long: number): Promise<Reply<Relationship>> =>
+        service.call(`POST /v1/memories/${from}/relationships`, {
+          ...by,
+          body: { target_memory_id: to, relationship_type: 'supports', metadata: { long: 'x'.repeat(long) } },
+        })
+      const imported = (...lines: object[]): Promise<Reply<ImportedMemories>> =>
+        service.call('POST /v1/memories/import', {
+          ...by,
+          raw: lines.map((line) => JSON.stringify(line)).join('\n'),
+          headers: { 'content-type': 'application/x-ndjson' },
+        })
+      const counted = async (): Promise<number> => {
+        const [row] = await service.store.rows<{ bytes: number }>(
+          "select cast(sum(amount) as bigint) as bytes from usage_days where tenant_id = ? and metric = 'stored_bytes'",
+          [tenant.id],
+        )
+        return Number(row!.bytes)
+      }
+      const [a, b, c, d] = [await remember(), await remember(), await remember(), await remember()]
+      const before = await counted()
+      const each = 300 + Buffer.byteLength('{"long":""}')
+      await set({ quota_stored_bytes: before + 4_000 })
+
+      const { id } = (await relate(a, b, 1_000)).body
+      assert.equal(await counted(), before + each + 1_000)
+      isExceeded(await relate(a, c, 3_000), 'quota_stored_bytes', before + 4_000)
+      for (let i = 0; i < 4; i++) assertError(await relate(a, b, 2_000), 'conflict')
+      const line = { source_memory_id: a, target_memory_id: b, relationship_type: 'supports', strength: 0.5 }
+      assert.equal((await imported({ ...line, metadata: { long: '' } })).body.updated, 1)
+      assert.equal(await counted(), before + each)
+      assert.equal((await imported({ ...line, target_memory_id: c, metadata: { long: 'xxx' } })).body.created, 1)
+      assert.equal(await counted(), before + 2 * each + 3)
+
+      assert.equal((await service.call(`DELETE /v1/memories/${a}/relationships/${id}`, by)).status, 204)
+      assert.equal(await counted(), before + each + 3)
+      assert.equal((await relate(d, c, 0)).status, 201)
+      // Of the two that become the same in a merge, one is dropped.
+      assert.equal(
+        (await service.call(`POST /v1/memories/${a}/merge`, { ...by, body: { memory_ids: [d] } })).status,
+        200,
+      )
+      const texts = await service.store.rows<{ bytes: number }>(
+        'select octet_length(title) + octet_length(content) + octet_length(metadata) as bytes from memories where tenant_id = ?',
+        [tenant.id],
+      )
+      const ofMemories = texts.reduce((sum, { bytes }) => sum + Number(bytes), 0)
+      assert.ok([each, each + 3].includes((await counted()) - ofMemories))
+      for (const memory of [a, b, c, d])
+        assert.equal(
+          (await service.call(`DELETE /v1/memories/${memory}?erase=true`, { token: tenant.admin })).status,
+          204,
+        )
+      assert.equal(await counted(), 0)
     })
 
     test('[POL-12] a memory that is refused for its external id counts no bytes', async () => {

@@ -4,6 +4,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { notFound, ruleBroken } from '../../kernel/failure.ts'
 import { jsonText } from '../../kernel/json-members.ts'
 import type { Db } from '../../store/db.ts'
+import { meterStoredBytes } from '../../tenants/usage.ts'
 import type { MemoryTools } from '../remember.ts'
 import { holdEnds } from '../relate.ts'
 import { mayAdminister } from '../see.ts'
@@ -13,6 +14,7 @@ import {
   insertRelationship,
   type RelationshipRow,
 } from '../relationships-sql.ts'
+import { relationshipBytes } from '../stored-bytes.ts'
 import type { ImportOutcome } from './import-memory.ts'
 import { importedAs, lockMemory, saveRelationship, sees } from './sql.ts'
 
@@ -26,7 +28,7 @@ async function endOf(tx: Db, principal: Principal, id: string, now: number): Pro
 
 export async function importRelationship(
   tx: Db,
-  { makeId, now }: Pick<MemoryTools, 'makeId' | 'now'>,
+  { makeId, now, quotas }: Pick<MemoryTools, 'makeId' | 'now' | 'quotas'>,
   principal: Principal,
   wanted: Static<typeof RelationshipLine>,
 ): Promise<ImportOutcome> {
@@ -47,12 +49,21 @@ export async function importRelationship(
     created_by: principal.id,
     created_at: at,
   }
-  if ((await insertRelationship(tx, row)) > 0) return 'created'
+  const bytes = relationshipBytes(row)
+  const giveRoomBack = await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
+  if ((await insertRelationship(tx, row)) > 0) {
+    meterStoredBytes(tx, row.tenant_id, bytes)
+    return 'created'
+  }
+  giveRoomBack()
   const same = await findSameRelationship(tx, row)
   const found = same && (await findRelationship(tx, row.tenant_id, source, same.id))
   if (!found || (found.strength === row.strength && found.metadata === row.metadata)) return 'skipped'
   const from = await lockMemory(tx, row.tenant_id, source)
   if (found.created_by !== principal.id && !(from && mayAdminister(principal, from))) return 'skipped'
+  const added = bytes - relationshipBytes(found)
+  if (added > 0) await quotas.makeRoomForBytes(tx, row.tenant_id, added)
+  meterStoredBytes(tx, row.tenant_id, added)
   await saveRelationship(tx, { ...row, id: found.id }, at)
   return 'updated'
 }
