@@ -80,7 +80,7 @@ const settings = {
   rate_limit_agent: limitSetting('The maximum number of requests of one agent in a window.'),
   rate_limit_tenant: limitSetting('The maximum number of requests of the whole tenant in a window.'),
   quota_agents: quota('The maximum number of agents, including inactive ones.'),
-  quota_interests: quota('The maximum number of interests of all agents together.'),
+  quota_interests: quota('The maximum number of interests of all agents and feeds of all channels together.'),
   quota_memories: quota('The maximum number of memories that are not deleted.'),
   quota_stored_bytes: quota('The maximum number of bytes of retained events and of memories that are not erased.'),
   quota_events_per_day: quota('The maximum number of events accepted in a day (UTC).'),

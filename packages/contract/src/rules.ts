@@ -16,7 +16,7 @@ export const RULES: Readonly<Record<string, readonly string[]>> = {
   deleteChannel: ['role_required'],
   addMember: ['role_required', 'direct_channel_full'],
   removeMember: ['role_required', 'last_owner'],
-  createFeed: ['role_required', 'too_many_feeds'],
+  createFeed: ['role_required', 'too_many_feeds', 'quota_exceeded'],
   deleteFeed: ['role_required'],
   updateMemory: ['not_owner', 'quota_exceeded'],
   deleteMemory: ['not_owner'],

@@ -1692,7 +1692,7 @@ export type TenantSettings = {
   rate_limit_tenant: number | string | null
   /** The maximum number of agents, including inactive ones. */
   quota_agents: number | null
-  /** The maximum number of interests of all agents together. */
+  /** The maximum number of interests of all agents and feeds of all channels together. */
   quota_interests: number | null
   /** The maximum number of memories that are not deleted. */
   quota_memories: number | null
@@ -1718,7 +1718,7 @@ export type TenantSettingsUpdate = {
   rate_limit_tenant?: number | string | null
   /** The maximum number of agents, including inactive ones. */
   quota_agents?: number | null
-  /** The maximum number of interests of all agents together. */
+  /** The maximum number of interests of all agents and feeds of all channels together. */
   quota_interests?: number | null
   /** The maximum number of memories that are not deleted. */
   quota_memories?: number | null

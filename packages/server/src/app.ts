@@ -202,7 +202,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       insertInterest: makeInsertInterest(store, quotas),
       quotas,
     }),
-    ...channelOperations(tools),
+    ...channelOperations({ ...tools, quotas }),
     ...memoryOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, steps: memory.steps, store }),
     ...memoryKeepingOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, store }),
     ...memoryTransferOperations({

@@ -6,12 +6,17 @@ import { pagesOf } from '../kernel/pages.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import type { Db } from '../store/db.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 import type { ChannelTools } from './create.ts'
 import { holdChannel, throwIfRefused, requireChannel } from './get.ts'
 import { refuseAddingFeed, refuseDeletingFeed } from './rules.ts'
 import { countFeeds, deleteFeedRow, findFeed, insertFeed, pageFeedRows, shownFeed, type FeedRow } from './sql.ts'
 
 const MAX_FEEDS = 1_000
+
+export interface FeedTools extends ChannelTools {
+  quotas: Quotas
+}
 
 /** Yields the feeds of a channel in pages, newest first. */
 export async function* feedPages(db: Db, principal: Principal, channelId: string): AsyncGenerator<FeedRow[]> {
@@ -27,7 +32,7 @@ export function checkFeed(wanted: Static<typeof FeedCreate>): void {
 /** Creates a feed that has been checked. */
 export async function createFeed(
   tx: Db,
-  { makeId, now }: ChannelTools,
+  { makeId, now, quotas }: FeedTools,
   principal: Principal,
   channelId: string,
   wanted: Static<typeof FeedCreate>,
@@ -36,6 +41,7 @@ export async function createFeed(
   throwIfRefused(channel, refuseAddingFeed(channel.type, caller))
   if ((await countFeeds(tx, principal.tenantId, channelId)) >= MAX_FEEDS)
     throw ruleBroken('too_many_feeds', `A channel has at most ${MAX_FEEDS} feeds`, { channel_id: channelId })
+  await quotas.makeRoom(tx, principal.tenantId, 'interests')
   const row: FeedRow = {
     tenant_id: principal.tenantId,
     channel_id: channelId,

@@ -1,8 +1,8 @@
 // /channels, their members and their feeds
 import { operations } from '@sensorium/contract'
-import { createChannel, type ChannelTools } from '../channels/create.ts'
+import { createChannel } from '../channels/create.ts'
 import { deleteChannel } from '../channels/delete.ts'
-import { checkFeed, createFeed, deleteFeed, feedPages } from '../channels/feeds.ts'
+import { checkFeed, createFeed, deleteFeed, feedPages, type FeedTools } from '../channels/feeds.ts'
 import { putChannel } from '../channels/put.ts'
 import { getChannel } from '../channels/get.ts'
 import { listChannels } from '../channels/list.ts'
@@ -12,7 +12,7 @@ import { longList } from './long-list.ts'
 import { created, noContent, ok } from './response.ts'
 import { prepared, read, write, type Binding } from './binding.ts'
 
-export const channelOperations = (tools: ChannelTools): Binding[] => {
+export const channelOperations = (tools: FeedTools): Binding[] => {
   const { now } = tools
   return [
     read(operations.listChannels, async ({ principal, query }, db) => ok(await listChannels(db, principal, query))),

@@ -1,5 +1,5 @@
 // How much a tenant may have: agents, interests, memories, bytes, events a day. Only a tenant with a quota pays for the
-// checks.
+// checks. The feeds of channels count as interests: every node keeps both in memory and matches every event with them.
 //
 // 1. Agents, interests and memories are counted in the transaction that makes them, under a lock, and no further than
 //    the quota. While there is much room, a node takes a share of it, and counts again when the share is used or a
@@ -87,7 +87,8 @@ function makeShares(clock: Clock, settingsOf: SettingsOf): Quotas['makeRoom'] {
       return
     }
     await tx.lock([key], 'exclusive')
-    const there = await countUpTo(tx, tenantId, what, limit)
+    let there = await countUpTo(tx, tenantId, what, limit)
+    if (what === 'interests') there += await countUpTo(tx, tenantId, 'feeds', limit)
     if (there + count > limit) throw exceeded(quota, limit)
     shares.set(key, {
       limit,

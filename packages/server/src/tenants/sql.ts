@@ -107,11 +107,12 @@ const COUNTED = {
   agents: 'select count(*) as n from (select 1 from agents where tenant_id = ? limit ?) as counted',
   memories:
     "select count(*) as n from (select 1 from memories where tenant_id = ? and status = 'active' limit ?) as counted",
+  feeds: 'select count(*) as n from (select 1 from channel_feeds where tenant_id = ? limit ?) as counted',
   // Already counted for each agent, so there is nothing to stop at.
   interests:
     'select cast(coalesce(sum(interests), 0) as bigint) as n from interest_counts where tenant_id = ? and cast(? as bigint) > 0',
 }
 
-/** Returns how many of these a tenant has. Agents and memories are not counted further than `most`. */
+/** Returns how many of these a tenant has. All but interests are not counted further than `most`. */
 export const countUpTo = async (db: Db, tenantId: string, what: keyof typeof COUNTED, most: number): Promise<number> =>
   (await one<{ n: number }>(db, COUNTED[what], [tenantId, most]))?.n ?? 0

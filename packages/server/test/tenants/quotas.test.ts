@@ -116,6 +116,20 @@ onBothEngines((engine) => {
       assert.equal(counted!.bytes, Buffer.byteLength('A noteshort{}'))
     })
 
+    test('[POL-12] the feeds of channels count as interests', async () => {
+      const agent = await tenant.agent()
+      const { id } = (
+        await service.call('POST /v1/channels', { token: agent.token, body: { name: 'A', type: 'open' } })
+      ).body
+      const feed = (glob: string): Promise<Reply<unknown>> =>
+        service.call(`POST /v1/channels/${id}/feeds`, { token: agent.token, body: { event_type_glob: glob } })
+      await set({ quota_interests: 2 })
+      assert.equal((await feed('a.*')).status, 201)
+      assert.equal((await interest(service, agent, { event_type: 'a' })).status, 201)
+      isExceeded(await feed('b.*'), 'quota_interests', 2)
+      isExceeded(await interest(service, agent, { event_type: 'b' }), 'quota_interests', 2)
+    })
+
     test('[POL-12] relationships are stored bytes, and each way to delete one gives them back', async () => {
       const agent = await tenant.agent()
       const by = { token: agent.token }

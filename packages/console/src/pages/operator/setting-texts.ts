@@ -35,7 +35,7 @@ export const GROUPS: readonly { title: string; fields: readonly SettingField[] }
     title: 'Quotas',
     fields: [
       { name: 'quota_agents', label: 'Agents', hint: 'Inactive ones too' },
-      { name: 'quota_interests', label: 'Interests', hint: 'Of all agents together' },
+      { name: 'quota_interests', label: 'Interests', hint: 'Of all agents, with the feeds of channels' },
       { name: 'quota_memories', label: 'Memories', hint: 'Deleted ones do not count' },
       { name: 'quota_stored_bytes', label: 'Stored bytes', hint: 'Of retained events and of memories' },
       { name: 'quota_events_per_day', label: 'Events in a day', hint: 'Accepted, by UTC' },
