@@ -147,8 +147,9 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead }: EnrichTo
       lanes: 1,
       maxItems: TOGETHER,
     })
+    const failures: unknown[] = []
     const failed = (error: unknown): void => {
-      if (!isOver()) log.warn({ err: error }, 'a delivery was not enriched')
+      if (!isOver()) failures.push(error)
     }
     async function show(delivery: ToEnrich, recalled: readonly Recalled[], wasAhead: boolean): Promise<void> {
       aheadResults.note(recalled, wasAhead)
@@ -169,6 +170,8 @@ export function makeEnrich({ store, recall, clock, log, steps, ahead }: EnrichTo
     }
     await Promise.all(fromAhead)
     await Promise.all(Array.from({ length: AT_ONCE }, searchRemaining))
+    // One line for all: a slow search fails for each delivery of a poll.
+    if (failures.length > 0) log.warn({ err: failures[0], deliveries: failures.length }, 'deliveries were not enriched')
     aheadResults.end()
   }
 
