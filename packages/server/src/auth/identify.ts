@@ -35,7 +35,7 @@ export interface Identify {
   (token: string): Promise<Principal | null>
   /** Returns the principal without waiting, or null if its standing is not cached. */
   cached(token: string): Principal | null
-  /** Whether a principal that was identified before still stands: its key is not revoked, its agent is active. */
+  /** Whether a principal that was identified before still stands: its key is neither revoked nor expired, its agent active. */
   stands(principal: Principal): Promise<boolean>
 }
 
@@ -64,8 +64,12 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     const rows = await readStandings(store.outsideTx, store.isSharded, tenants, keys)
     // Keys changed while the query ran, so its result may be stale.
     if (generation !== before) return principals.map((principal) => reads.add(principal))
+    const hasExpired = (at: number | null): boolean => at !== null && at <= clock.now()
     const found = new Map(
-      rows.map(({ id, standing, team_id }) => [id, { live: standing === 'live', teamId: team_id, readAt }]),
+      rows.map(({ id, standing, team_id, expires_at }) => [
+        id,
+        { live: standing === 'live' && !hasExpired(expires_at), teamId: team_id, readAt },
+      ]),
     )
     const unknown = { live: false, teamId: null, readAt }
     const read = principals.map(({ keyId }): KeyStanding => found.get(keyId) ?? unknown)

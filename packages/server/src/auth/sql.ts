@@ -72,6 +72,7 @@ export interface StandingRow {
   standing: 'live' | 'revoked' | 'inactive'
   /** The team of the key's agent. */
   team_id: string | null
+  expires_at: number | null
 }
 
 /** A key, with the columns that decide its standing. */
@@ -81,10 +82,11 @@ interface KeyStandingRow {
   owner_type: string
   owner_id: string
   revoked_at: number | null
+  expires_at: number | null
 }
 
 /**
- * Returns the standing of each key and the team of its agent. A key is live if it is not revoked and its agent is
+ * Returns the standing of each key, when it expires, and the team of its agent. A key is live if it is not revoked and its agent is
  * active. Unknown keys are left out. Locks nothing.
  */
 export const readStandings = (
@@ -99,7 +101,7 @@ const standingsAtOnce = (db: Reads, tenantIds: string[], keyIds: string[]): Prom
   db.rows<StandingRow>(
     `select k.id, case when k.revoked_at is not null then 'revoked'
                        when k.owner_type = 'agent' and a.status <> 'active' then 'inactive'
-                       else 'live' end as standing, a.team_id
+                       else 'live' end as standing, a.team_id, k.expires_at
        from api_keys k left join agents a on a.tenant_id = k.tenant_id and a.id = k.owner_id
       where ${db.dialect.inList('k.tenant_id')} and ${db.dialect.inList('k.id')}`,
     [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
@@ -108,7 +110,7 @@ const standingsAtOnce = (db: Reads, tenantIds: string[], keyIds: string[]): Prom
 /** Keys are on every machine, agents with their tenant: one query for the keys, and one for each tenant. */
 async function standingsByTenant(db: Reads, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> {
   const keys = await db.rows<KeyStandingRow>(
-    `select tenant_id, id, owner_type, owner_id, revoked_at from api_keys where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}`,
+    `select tenant_id, id, owner_type, owner_id, revoked_at, expires_at from api_keys where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}`,
     [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
   )
   const ofTenants = Array.from(
@@ -117,12 +119,13 @@ async function standingsByTenant(db: Reads, tenantIds: string[], keyIds: string[
       const owners = ofTenant.filter(({ owner_type }) => owner_type === 'agent').map(({ owner_id }) => owner_id)
       const agents = owners.length > 0 ? await readOwners(db, tenantId, owners) : []
       const byId = new Map(agents.map((agent) => [agent.id, agent]))
-      return ofTenant.map(({ id, owner_id, revoked_at }): StandingRow => {
+      return ofTenant.map(({ id, owner_id, revoked_at, expires_at }): StandingRow => {
         const { status = 'active', team_id = null } = byId.get(owner_id) ?? {}
         return {
           id,
           standing: revoked_at !== null ? 'revoked' : status === 'active' ? 'live' : 'inactive',
           team_id,
+          expires_at,
         }
       })
     },

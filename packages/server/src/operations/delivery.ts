@@ -57,7 +57,7 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
   const replayDeadLetter = makeReplayDeadLetter(tools)
   const counting = makeStepTurns()
   const acknowledgeTogether = makeAcknowledge(store, tools, now)
-  // If the key was revoked or the agent deactivated while its poll waited, the poll gets nothing more.
+  // If the key was revoked or expired, or the agent deactivated, while its poll waited, the poll gets nothing more.
   async function requireValidKey(principal: Principal): Promise<void> {
     if (!(await identify.stands(principal))) throw unauthenticated()
   }

@@ -149,22 +149,25 @@ onBothEngines((engine) => {
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 2])
     })
 
-    test('[HND-4] a delivery handed to a poll with a revoked key is there for the next poll, unchanged', async () => {
-      const minted = await service.call(`POST /v1/agents/${agent.id}/keys`, {
-        token: tenant.admin,
-        body: { scopes: ['receive'] },
+    for (const end of ['revoked', 'expired'] as const)
+      test(`[HND-4] a delivery handed to a poll whose key was ${end} is there for the next poll, unchanged`, async () => {
+        const expires_at = new Date(service.clock.now() + 10_000).toISOString()
+        const minted = await service.call(`POST /v1/agents/${agent.id}/keys`, {
+          token: tenant.admin,
+          body: { scopes: ['receive'], ...(end === 'expired' ? { expires_at } : {}) },
+        })
+        const exchanged = await service.call('POST /v1/auth/token', { body: { api_key: minted.body.key } })
+        const token = exchanged.body.access_token
+        const { result: waiting } = await asleep(service.clock, () =>
+          service.call('GET /v1/delivery/poll?wait=20', { token }),
+        )
+        if (end === 'expired') await service.clock.advance(11_000)
+        else await service.call(`DELETE /v1/agents/${agent.id}/keys/${minted.body.id}`, { token: tenant.admin })
+        const id = await send()
+        assert.equal((await waiting).status, 401)
+        const [delivery] = await poll(service, agent.token)
+        assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
       })
-      const exchanged = await service.call('POST /v1/auth/token', { body: { api_key: minted.body.key } })
-      const token = exchanged.body.access_token
-      const { result: waiting } = await asleep(service.clock, () =>
-        service.call('GET /v1/delivery/poll?wait=20', { token }),
-      )
-      await service.call(`DELETE /v1/agents/${agent.id}/keys/${minted.body.id}`, { token: tenant.admin })
-      const id = await send()
-      assert.equal((await waiting).status, 401)
-      const [delivery] = await poll(service, agent.token)
-      assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])
-    })
   })
 })
 
