@@ -16,19 +16,42 @@ export function addressOf(url: string, name: 'embeddings' | 'rerank'): string {
   return address.href
 }
 
-/** Returns the response. The body of one that reports a failure is not read. */
+/**
+ * Returns what the service responds with, or its status if that reports a failure. No more than `most` bytes are read,
+ * compressed or not. A redirect is a failure: the texts go to the configured address alone.
+ */
 export async function postJson(
   address: string,
   apiKey: string | null,
   body: object,
-  signal: AbortSignal,
-): Promise<Response> {
+  { signal, most }: { signal: AbortSignal; most: number },
+): Promise<{ failed: number } | { body: unknown }> {
+  const tooMuch = new AbortController()
   const response = await fetch(address, {
     method: 'POST',
+    redirect: 'error',
     headers: { 'content-type': 'application/json', ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }) },
     body: JSON.stringify(body),
-    signal,
+    signal: AbortSignal.any([signal, tooMuch.signal]),
   })
-  if (!response.ok) await response.body?.cancel()
-  return response
+  if (!response.ok) {
+    await response.body?.cancel()
+    return { failed: response.status }
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    chunks.push(chunk)
+    if (size <= most) continue
+    // Not left to the end of the loop, which waits until all that has arrived is decompressed.
+    tooMuch.abort()
+    throw new ServiceFailed(`the service responded with more than ${most} bytes`)
+  }
+  try {
+    // Not `toString`, which keeps a byte order mark.
+    return { body: JSON.parse(new TextDecoder().decode(Buffer.concat(chunks))) }
+  } catch {
+    throw new ServiceFailed('the service responded with something that is not JSON')
+  }
 }

@@ -21,6 +21,8 @@ const MAX_AT_ONCE = 16
 const KEPT = 4
 /** Characters of a memory that are sent, about what such models take in. */
 const MAX_TEXT = 2_000
+/** Of a response: some services send the texts back. */
+const MAX_BYTES = 1_048_576
 /** How far a result is lowered if another one contradicts it with full strength. Not measured. */
 const CONTRADICTED = 0.3
 
@@ -32,14 +34,14 @@ export function chances(scores: readonly number[]): number[] {
 
 /** Returns the service's score for each document, in the order of the documents. */
 function scoresOf(answer: unknown, documents: number): number[] {
-  const { results } = answer as { results?: { index?: unknown; relevance_score?: unknown }[] }
-  const scores = new Array<number>(documents).fill(NaN)
+  const { results } = (answer ?? {}) as { results?: ({ index?: unknown; relevance_score?: unknown } | null)[] }
+  const scores = new Array<unknown>(documents).fill(null)
   if (Array.isArray(results))
-    for (const { index, relevance_score } of results)
-      if (typeof index === 'number' && index in scores) scores[index] = Number(relevance_score)
+    for (const one of results)
+      if (typeof one?.index === 'number' && one.index in scores) scores[one.index] = one.relevance_score
   if (!scores.every(Number.isFinite))
     throw new ServiceFailed('the rerank service answered without a score for each memory')
-  return chances(scores)
+  return chances(scores as number[])
 }
 
 /** Returns the results that were read in their new order, then the rest as it was, none scored above those. */
@@ -92,9 +94,10 @@ export function makeRerank({ url, model, apiKey }: ModelService, db: Db, clock: 
 
   async function ask(query: string, documents: readonly string[]): Promise<number[]> {
     const asked = { model, query, documents, top_n: documents.length }
-    const response = await postJson(address, apiKey, asked, AbortSignal.timeout(TIMEOUT_MS))
-    if (!response.ok) throw new ServiceFailed(`the rerank service answered ${response.status}`)
-    return scoresOf(await response.json(), documents.length)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const response = await postJson(address, apiKey, asked, { signal, most: MAX_BYTES })
+    if ('failed' in response) throw new ServiceFailed(`the rerank service answered ${response.failed}`)
+    return scoresOf(response.body, documents.length)
   }
 
   return async (viewer, query, found) => {

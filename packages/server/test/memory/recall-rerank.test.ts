@@ -153,6 +153,15 @@ onBothEngines((engine) => {
     ['refuses', () => ({ status: 500, body: {} })],
     ['leaves one out', () => ({ status: 200, body: { results: [{ index: 0, relevance_score: 1 }] } })],
     ['answers with something else', () => ({ status: 200, body: { error: 'no' } })],
+    ['answers with null', () => ({ status: 200, body: null })],
+    ['answers with too much', () => ({ status: 200, body: { results: [], more: 'x'.repeat(1_048_576) } })],
+    [
+      'gives one no score',
+      ({ documents }: Asked) => ({
+        status: 200,
+        body: { results: documents.map((_, index) => ({ index, relevance_score: index === 0 ? null : 1 })) },
+      }),
+    ],
     ['does not answer in time', () => 'never' as const],
   ] as const)
     test(`[RCL-43] a service that ${what} changes nothing, and is not called for a while`, async () => {

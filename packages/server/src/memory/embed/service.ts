@@ -17,6 +17,10 @@ const TRIES = 4
 /** Queries under way at once. */
 const MAX_QUERIES = 16
 const NO_TOKENS = 0
+/** More than any model in use has. */
+const MAX_DIMENSIONS = 16_000
+/** Of a response, for each text: as many numbers of sixteen characters. */
+const MAX_BYTES = 262_144
 
 /** Statuses that are about the text. All others are about the service, its key or its address, and may soon pass. */
 const REFUSES_TEXT: ReadonlySet<number> = new Set([400, 413, 422])
@@ -33,9 +37,11 @@ export function cut(text: string): string[] {
 }
 
 function normalised(numbers: unknown): Float32Array {
-  if (!Array.isArray(numbers) || numbers.length === 0)
+  if (!Array.isArray(numbers) || numbers.length === 0 || numbers.length > MAX_DIMENSIONS)
     throw new ServiceFailed('the embedding service responded without vectors')
-  const vector = Float32Array.from(numbers as number[])
+  if (!numbers.every((number) => typeof number === 'number'))
+    throw new ServiceFailed('the embedding service responded with a vector of something else than numbers')
+  const vector = Float32Array.from(numbers)
   let square = 0
   for (const x of vector) square += x * x
   if (!Number.isFinite(square) || square === 0)
@@ -45,6 +51,20 @@ function normalised(numbers: unknown): Float32Array {
   return vector
 }
 
+/** Returns the vectors of a response in the order of the inputs. */
+function inOrder(answer: unknown, inputs: number): Embedded[] {
+  const { data } = (answer ?? {}) as { data?: ({ index?: unknown; embedding?: unknown } | null)[] }
+  if (!Array.isArray(data) || data.length !== inputs)
+    throw new ServiceFailed('the embedding service responded with another number of vectors')
+  const embedded: (Embedded | null)[] = data.map(() => null)
+  for (const [i, one] of data.entries()) {
+    const index = (one?.index ?? i) as number
+    if (embedded[index] !== null) throw new ServiceFailed('the embedding service responded with a wrong index')
+    embedded[index] = { vector: normalised(one?.embedding), tokens: new Int8Array(NO_TOKENS) }
+  }
+  return embedded as Embedded[]
+}
+
 export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clock): Embedder {
   const address = addressOf(url, 'embeddings')
   const closing = new AbortController()
@@ -52,19 +72,13 @@ export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clo
 
   async function post(input: readonly string[], timeoutMs: number): Promise<Embedded[]> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
-    const response = await postJson(address, apiKey, { model, input, encoding_format: 'float' }, signal)
-    if (!response.ok) {
-      const why = `the embedding service responded with ${response.status}`
-      throw REFUSES_TEXT.has(response.status) ? new EmbeddingRefused(why) : new ServiceFailed(why)
+    const asked = { model, input, encoding_format: 'float' }
+    const response = await postJson(address, apiKey, asked, { signal, most: input.length * MAX_BYTES })
+    if ('failed' in response) {
+      const why = `the embedding service responded with ${response.failed}`
+      throw REFUSES_TEXT.has(response.failed) ? new EmbeddingRefused(why) : new ServiceFailed(why)
     }
-    const { data } = (await response.json()) as { data?: { index?: number; embedding?: unknown }[] }
-    if (!Array.isArray(data) || data.length !== input.length)
-      throw new ServiceFailed('the embedding service responded with another number of vectors')
-    const embedded = new Array<Embedded>(input.length)
-    data.forEach(
-      (one, i) => (embedded[one.index ?? i] = { vector: normalised(one.embedding), tokens: new Int8Array(NO_TOKENS) }),
-    )
-    return embedded
+    return inOrder(response.body, input.length)
   }
 
   async function postWithRetries(input: readonly string[]): Promise<Embedded[]> {
