@@ -220,6 +220,33 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[EMB-2] a vector of another length costs its memory alone, and a new length takes over when all have it', async () => {
+    const neighbour = await (await service.tenant()).agent()
+    const remember = async (title: string, content: string, dimensions: number): Promise<string> => {
+      far.dimensions = dimensions
+      const { id } = await memoryCalls(service).make(neighbour, { title, content })
+      await service.app.memory.embedding.idle()
+      far.dimensions = 9
+      return id
+    }
+    const found = async (query: string): Promise<string[]> =>
+      (await memoryCalls(service).search(neighbour, query, { explain: true }))
+        .filter(({ signals }) => signals!.similarity > 0.9)
+        .map(({ memory }) => memory.title)
+    const made = [await remember('Odd', 'A loaf.', 40)]
+    assert.deepEqual(await found('baking'), [])
+    made.push(await remember('Even', 'A kitten.', 9))
+    assert.deepEqual(await found('feline'), ['Even'])
+    far.dimensions = 40
+    await service.store.tx((tx) => tx.run("update memory_recall set embedded = '', claimed_until = 0, retry_at = 0"))
+    await service.app.runOnce.embed()
+    assert.deepEqual([await found('felines'), await found('a loaf')], [['Even'], ['Odd']])
+    far.dimensions = 9
+    for (const id of made) await memoryCalls(service).forget(neighbour, id)
+    await service.store.tx((tx) => tx.run("update memory_recall set embedded = '', claimed_until = 0, retry_at = 0"))
+    await service.app.runOnce.embed()
+  })
+
   test('[KEP-12] a service is not called before a memory is stored, and once after', async () => {
     await service.app.memory.embedding.idle()
     const before = far.asked.length

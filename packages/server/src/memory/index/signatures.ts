@@ -25,32 +25,76 @@ export function grown<C extends Column>(column: C, size: number): C {
 
 export const tooMany = (gaps: number, of: number): boolean => gaps > 1000 && gaps * 3 > of
 
+/**
+ * The windows of all signatures. The model of an embedding service may change the length of its vectors under the same
+ * name, and a single response may have another one: each length has a table of its own, and a query searches that of its
+ * length.
+ */
 export class Signatures {
-  private size = 0 // in bytes; set by the first signature
+  /** By the bytes of a signature. */
+  private readonly tables = new Map<number, Table>()
+
+  get bytes(): number {
+    return this.all().reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** Whether there are more dropped windows than are worth skipping. */
+  get fragmented(): boolean {
+    return this.all().some(({ fragmented }) => fragmented)
+  }
+
+  add(row: number, number: number, signature: Uint8Array): void {
+    let table = this.tables.get(signature.length)
+    if (!table) this.tables.set(signature.length, (table = new Table(signature.length)))
+    table.add(row, number, signature)
+  }
+
+  /** Drops every window of the memories at these rows and returns them. */
+  drop(rows: ReadonlySet<number>): Window[] {
+    return rows.size === 0 ? [] : this.all().flatMap((table) => table.drop(rows))
+  }
+
+  /** Returns every window of the memories at these rows. */
+  at(rows: ReadonlySet<number>): Window[] {
+    return rows.size === 0 ? [] : this.all().flatMap((table) => table.at(rows))
+  }
+
+  /** See `nearest` of a table. */
+  nearest(vector: Float32Array, mask: Uint8Array, many: number, yieldCpu: YieldCpu): Window[] {
+    return this.tables.get(Math.ceil(vector.length / 8))?.nearest(vector, mask, many, yieldCpu) ?? []
+  }
+
+  private all(): Table[] {
+    return [...this.tables.values()]
+  }
+}
+
+/** The windows with signatures of one length. */
+class Table {
+  private readonly size: number // in bytes
   /** Four bytes to a number; the last number of a window is padded with zeros. */
   private signatures = new Uint32Array(0)
-  private stride = 0
+  private readonly stride: number
   /** For each window the row of its memory; -1 when it was dropped. */
   private rows = new Int32Array(0)
   private numbers = new Float64Array(0)
   private count = 0
   private dropped = 0
 
+  constructor(size: number) {
+    this.size = size
+    this.stride = Math.ceil(size / 4)
+  }
+
   get bytes(): number {
     return this.count * (this.size + 12)
   }
 
-  /** Whether there are more dropped windows than are worth skipping. */
   get fragmented(): boolean {
     return tooMany(this.dropped, this.count)
   }
 
   add(row: number, number: number, signature: Uint8Array): void {
-    if (this.size === 0) {
-      this.size = signature.length
-      this.stride = Math.ceil(signature.length / 4)
-    }
-    if (signature.length !== this.size) return // a model of the same name with other dimensions
     if (this.count === this.rows.length) {
       this.rows = grown(this.rows, this.count)
       this.numbers = grown(this.numbers, this.count)
@@ -65,10 +109,8 @@ export class Signatures {
     this.count++
   }
 
-  /** Drops every window of the memories at these rows and returns them. */
   drop(rows: ReadonlySet<number>): Window[] {
     const found: Window[] = []
-    if (rows.size === 0) return found
     for (let i = 0; i < this.count; i++) {
       const row = this.rows[i]!
       if (!rows.has(row)) continue
@@ -79,10 +121,8 @@ export class Signatures {
     return found
   }
 
-  /** Returns every window of the memories at these rows. */
   at(rows: ReadonlySet<number>): Window[] {
     const found: Window[] = []
-    if (rows.size === 0) return found
     for (let i = 0; i < this.count; i++) {
       const row = this.rows[i]!
       if (row >= 0 && rows.has(row)) found.push({ row, number: this.numbers[i]! })
@@ -96,7 +136,6 @@ export class Signatures {
    * is far better than counting equal signs and costs no more: a table holds the sum for each value of each byte.
    */
   nearest(vector: Float32Array, mask: Uint8Array, many: number, yieldCpu: YieldCpu): Window[] {
-    if (this.size !== Math.ceil(vector.length / 8)) return []
     const { stride, signatures, count, rows } = this
     const { sums, most } = sumsOf(vector, stride * 4)
     // Sums lie in ±most. Each falls into a bucket, and the highest buckets that together hold enough are taken.
