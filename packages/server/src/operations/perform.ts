@@ -14,6 +14,7 @@ import type { Binding } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
 import { makeReadTurns, type ReadTurn } from './read-turns.ts'
+import { withRequestId } from './recorded-response.ts'
 import { refused, type OperationResponse } from './response.ts'
 import { unknownField } from './unknown-field.ts'
 import { readQuery, type Check, type CompileCheck } from './validate.ts'
@@ -217,7 +218,7 @@ function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof
       key,
       bodyHash: await payload.hash(),
     }
-    return idempotency.runOnce(request, async (record) => {
+    const response = await idempotency.runOnce(request, async (record) => {
       try {
         return await handle(arrived, record)
       } catch (error) {
@@ -226,6 +227,7 @@ function makeRun(binding: Binding, tools: PerformTools, admit: ReturnType<typeof
         throw error
       }
     })
+    return response.replayed ? withRequestId(response, arrived.options.requestId) : response
   }
 
   async function carryOut(arrived: Arrived): Promise<OperationResponse> {

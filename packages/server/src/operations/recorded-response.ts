@@ -65,6 +65,18 @@ export const failureOf = ({ code, message, details, headers }: Failure) => ({
   headers,
 })
 
+interface BatchResult {
+  error?: object
+}
+
+/** The refused events of a batch name the request too: in a replay it is the present one, as everywhere. */
+export function withRequestId(response: OperationResponse, requestId = ''): OperationResponse {
+  const { results } = (response.json ?? {}) as { results?: BatchResult[] }
+  if (!Array.isArray(results)) return response
+  const named = results.map((one) => (one.error ? { error: { ...one.error, request_id: requestId } } : one))
+  return { ...response, json: { ...(response.json as object), results: named } }
+}
+
 /** Returns the unique name of a request. The body of a response with a secret is sealed for this name. */
 export const requestName = (r: RequestKey): string =>
   JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])

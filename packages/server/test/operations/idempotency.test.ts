@@ -55,6 +55,27 @@ onBothEngines((engine) => {
     assert.equal((await publish()).status, 200)
   })
 
+  test('[IDEM-2] the refused events of a replayed batch name the present request, and nothing else differs', async () => {
+    const { token } = await tenant.agent()
+    const publish = (id: string) =>
+      service.call('POST /v1/events', {
+        token,
+        raw: JSON.stringify([
+          { specversion: '1.0', type: 'com.example.once', source: '/x', id: 'good' },
+          { id: 'bad' },
+        ]),
+        headers: {
+          'content-type': 'application/cloudevents-batch+json',
+          'idempotency-key': 'batch',
+          'x-request-id': id,
+        },
+      })
+    const [first, again] = [await publish('request-1'), await publish('request-2')]
+    assert.deepEqual([first.body.results[0].status, again.headers.get('idempotent-replayed')], ['accepted', 'true'])
+    assert.equal(first.body.results[1].error.request_id, 'request-1')
+    assert.equal(again.text, first.text.replace('request-1', 'request-2'))
+  })
+
   test('[IDEM-1] a key has up to 255 characters', async () => {
     const first = await create('k'.repeat(255))
     assert.equal(first.status, 201)
