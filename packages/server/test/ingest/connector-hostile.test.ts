@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import type { Connection } from 'rhea'
+import rhea, { type Connection, type EventContext } from 'rhea'
 import { amqp } from '../../src/ingest/connectors/amqp.ts'
 import { guardConnection } from '../../src/ingest/connectors/amqp-guard.ts'
 import type { RunningConnector } from '../../src/ingest/connectors/connector.ts'
@@ -101,10 +101,9 @@ test('[AMQP-6] the waits grow while links end soon after they opened, and begin 
 
 const begin = composite(BEGIN, NULL, uint(0), uint(2_048), uint(2_048))
 const attach = composite(ATTACH, string('another'), uint(1), FALSE, NULL, NULL, NULL)
-const transfer = (id: number, more: Buffer = FALSE, payload: Buffer = NOT_JSON): Buffer =>
-  frame(
-    Buffer.concat([composite(TRANSFER, uint(0), uint(id), binary(Buffer.from('t')), uint(0), FALSE, more), payload]),
-  )
+const transferNamed = (id: Buffer, more: Buffer = FALSE, payload: Buffer = NOT_JSON): Buffer =>
+  frame(Buffer.concat([composite(TRANSFER, uint(0), id, binary(Buffer.from('t')), uint(0), FALSE, more), payload]))
+const transfer = (id: number, ...rest: Buffer[]): Buffer => transferNamed(uint(id), ...rest)
 const NOT_JSON = described(0x75, binary(Buffer.from('this is not JSON')))
 const NOTHINGS = compound(ARRAY, 0xffff_ffff, NULL)
 
@@ -122,6 +121,11 @@ for (const [what, sent, said] of [
     Buffer.concat([0, 1, 2, 3].map((id) => transfer(id, uint(1)))),
     /more messages than/,
   ],
+  ['sends a message without a delivery id', transferNamed(NULL), /without a delivery id/],
+  ['sends its second message without one', Buffer.concat([transfer(0), transferNamed(NULL)]), /without a delivery id/],
+  ['names a message by a text', transferNamed(string('one')), /without a delivery id/],
+  ['names a message by a number below zero', transferNamed(Buffer.from('54ff', 'hex')), /without a delivery id/],
+  ['names a message by 2^32', transferNamed(Buffer.from('800000000100000000', 'hex')), /without a delivery id/],
 ] as [string, Buffer, RegExp][])
   test(`[AMQP-11] a broker that ${what} is disconnected`, { timeout: 60_000 }, async (t) => {
     const { broker, connector } = await start(t, { asked: (socket) => socket.write(sent) })
@@ -161,12 +165,29 @@ test('[AMQP-11] dispositions and flows change nothing, whatever ranges they name
   assert.match(connector.lastError()!, /^a message was rejected: /)
 })
 
+test('[AMQP-10] an error in a turn that the library takes ends the connection, not the process', async (t) => {
+  const broker = await startHostileBroker({})
+  t.after(() => broker.close())
+  const { promise: ended, resolve } = Promise.withResolvers<unknown>()
+  const { hostname: host, port } = new URL(broker.url)
+  const connection = rhea.create_container().create_connection({ host, port: Number(port), reconnect: false })
+  connection.on('disconnected', (context: EventContext) => resolve(context.error))
+  guardConnection(connection)
+  connection.connect()
+  const failed = new Error('it failed')
+  const fail = (): never => {
+    throw failed
+  }
+  Object.assign(connection.create_session(), { _process: fail }).begin()
+  assert.equal(await ended, failed)
+})
+
 /** A guarded connection whose far ends are the test: returns what rhea would be given, and the error that ended it. */
 function guarded(writableLength = 0) {
   const parts: Buffer[] = []
   const errors: Error[] = []
   const socket = { writableLength, destroyed: false, destroy: (error: Error) => void errors.push(error) }
-  const connection = { socket, on_open: () => {}, input: (bytes: Buffer) => void parts.push(bytes) }
+  const connection = { socket, on_open: () => {}, _process: () => {}, input: (bytes: Buffer) => void parts.push(bytes) }
   guardConnection(connection as unknown as Connection)
   return { input: connection.input, parts, errors }
 }

@@ -7,7 +7,8 @@
 // 4. A message that was not asked for is refused, and no more of one is held than an event may have. Its bytes are handed
 //    over undecoded: rhea would decode them before they are checked, and an error that it throws ends the connection, so
 //    that the broker would send the same message again, for ever.
-// 5. Signs of life are sent at most twice a second, whatever idle timeout the broker names.
+// 5. What rhea throws when it writes, in a tick of its own, ends the connection too. It would end the process.
+// 6. Signs of life are sent at most twice a second, whatever idle timeout the broker names.
 //
 // A broker that breaks a rule is disconnected; the error says which.
 import type { Socket } from 'node:net'
@@ -34,6 +35,8 @@ const NO_BYTES = Buffer.alloc(0)
 interface InnerConnection {
   socket: Socket
   input(bytes: Buffer): void
+  /** Writes what is to be written, in a tick of its own. */
+  _process(): void
   on_open(frame: OpenFrame): void
   create_session(): never
   /** Set while rhea has part of a frame. */
@@ -54,7 +57,7 @@ interface InnerSession {
 
 interface TransferFrame {
   size: number
-  performative: { message_format?: number; more?: unknown }
+  performative: { delivery_id?: unknown; message_format?: number; more?: unknown }
   payload?: Buffer | undefined
 }
 
@@ -70,19 +73,27 @@ export function guardConnection(connection: Connection): void {
     frame.performative.idle_time_out = idle > 0 ? bounded : undefined
     open(frame)
   }
-  inner.input = (chunk) => {
+  inner._process = orEnd(inner, inner._process.bind(connection))
+  inner.input = orEnd(inner, (chunk) => {
     const { socket } = inner
+    if (socket.writableLength > MAX_UNREAD_BYTES) throw new Error('the broker does not read what it is sent')
+    for (const part of split(chunk)) {
+      if (part.length > HEADER_BYTES) checkFrame(part)
+      read(part)
+      // rhea has found an error.
+      if (socket.destroyed) return
+      if (inner.frame_size || inner.previous_input) throw new Error('the broker sent a header out of place')
+    }
+  })
+}
+
+/** Returns the same work, except that an error in it ends the connection. */
+function orEnd<Given extends unknown[]>(inner: InnerConnection, work: (...given: Given) => void) {
+  return (...given: Given): void => {
     try {
-      if (socket.writableLength > MAX_UNREAD_BYTES) throw new Error('the broker does not read what it is sent')
-      for (const part of split(chunk)) {
-        if (part.length > HEADER_BYTES) checkFrame(part)
-        read(part)
-        // rhea has found an error.
-        if (socket.destroyed) return
-        if (inner.frame_size || inner.previous_input) throw new Error('the broker sent a header out of place')
-      }
+      work(...given)
     } catch (error) {
-      socket.destroy(error as Error)
+      inner.socket.destroy(error as Error)
     }
   }
 }
@@ -120,6 +131,9 @@ function sizeAt(bytes: Buffer, at: number): number {
   return size
 }
 
+/** rhea counts on from the first id whatever it is, even if there is none, and then cannot write the outcome. */
+const isDeliveryId = (id: unknown): boolean => typeof id === 'number' && id >>> 0 === id
+
 export interface Transfers {
   /** The size of the message that is being handed over, even if its bytes were not kept. */
   size(): number
@@ -154,6 +168,8 @@ export function guardSession(
     const isLast = frame.performative.more !== true
     frame.performative.more = !isLast
     frame.performative.message_format = UNDECODED
+    if (isFirst && !isDeliveryId(frame.performative.delivery_id))
+      throw new Error('the broker sent a message without a delivery id')
     size += frame.size
     // rhea keeps the payload of every frame that has one, even if it is empty.
     if (size > most) frame.payload = undefined
