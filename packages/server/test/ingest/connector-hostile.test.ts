@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import rhea, { type Connection, type EventContext } from 'rhea'
+import type { Publish } from '../../src/events/publish.ts'
 import { amqp } from '../../src/ingest/connectors/amqp.ts'
 import { guardConnection } from '../../src/ingest/connectors/amqp-guard.ts'
 import type { RunningConnector } from '../../src/ingest/connectors/connector.ts'
@@ -37,7 +38,14 @@ interface Attacked {
   clock: FakeClock
 }
 
-async function start(t: TestContext, how: Attack, maxEventBytes = 10_000): Promise<Attacked> {
+const storeNothing: Publish = () => assert.fail('nothing can be stored')
+
+async function start(
+  t: TestContext,
+  how: Attack,
+  maxEventBytes = 10_000,
+  publish: Publish = storeNothing,
+): Promise<Attacked> {
   const broker = await startHostileBroker(how)
   const clock = fakeClock()
   const connector = amqp.start(
@@ -51,7 +59,7 @@ async function start(t: TestContext, how: Attack, maxEventBytes = 10_000): Promi
       tlsCa: null,
       mapper: compileMapping('erp', DEFAULT_MAPPING),
     },
-    { publish: () => assert.fail('nothing can be stored'), clock, maxEventBytes, count: () => {} },
+    { publish, clock, maxEventBytes, count: () => {} },
   )
   t.after(async () => {
     await connector.stop()
@@ -101,8 +109,10 @@ test('[AMQP-6] the waits grow while links end soon after they opened, and begin 
 
 const begin = composite(BEGIN, NULL, uint(0), uint(2_048), uint(2_048))
 const attach = composite(ATTACH, string('another'), uint(1), FALSE, NULL, NULL, NULL)
-const transferNamed = (id: Buffer, more: Buffer = FALSE, payload: Buffer = NOT_JSON): Buffer =>
-  frame(Buffer.concat([composite(TRANSFER, uint(0), id, binary(Buffer.from('t')), uint(0), FALSE, more), payload]))
+const transferNamed = (id: Buffer, more: Buffer = FALSE, payload: Buffer = NOT_JSON, ...fields: Buffer[]): Buffer => {
+  const performative = composite(TRANSFER, uint(0), id, binary(Buffer.from('t')), uint(0), FALSE, more, ...fields)
+  return frame(Buffer.concat([performative, payload]))
+}
 const transfer = (id: number, ...rest: Buffer[]): Buffer => transferNamed(uint(id), ...rest)
 const NOT_JSON = described(0x75, binary(Buffer.from('this is not JSON')))
 const NOTHINGS = compound(ARRAY, 0xffff_ffff, NULL)
@@ -219,6 +229,43 @@ test('[AMQP-11] a broker that reads nothing is disconnected once a mebibyte wait
     input(frame(begin))
     assert.equal(errors.length, count)
   }
+})
+
+test('[AMQP-12] a message that its sender aborts is discarded, and the link goes on', {
+  timeout: 60_000,
+}, async (t) => {
+  const message = (id: string): Buffer =>
+    described(0x75, binary(Buffer.from(JSON.stringify({ entity: 'order', action: 'made', id }))))
+  const aborted = (id: number, more: Buffer, payload: Buffer): Buffer =>
+    transfer(id, more, payload, NULL, NULL, NULL, TRUE)
+  const sockets: Socket[] = []
+  const stored: string[] = []
+  const { broker, connector } = await start(
+    t,
+    {
+      asked(socket) {
+        sockets.push(socket)
+        socket.write(transfer(0, TRUE, message('whole')))
+        socket.write(aborted(0, FALSE, Buffer.alloc(0)))
+        socket.write(transfer(1, TRUE, message('part').subarray(0, 20)))
+        // What says that there is more is to be ignored then.
+        socket.write(aborted(1, TRUE, message('part').subarray(20)))
+        socket.write(aborted(2, FALSE, message('at once')))
+      },
+    },
+    10_000,
+    async ({ events }) => {
+      stored.push(...events.map(({ id }) => id))
+      return [{ status: 'accepted', id: 'e', recipients: 0 }] as unknown as Awaited<ReturnType<Publish>>
+    },
+  )
+  await turnsUntil(() => broker.received(FLOW) === 2)
+  assert.deepEqual([broker.received(DISPOSITION), connector.lastMessageAt()], [0, null])
+  for (const id of [3, 4, 5]) sockets[0]!.write(transfer(id, FALSE, message(`${id}`)))
+  await turnsUntil(() => broker.received(DISPOSITION) > 0 && broker.received(FLOW) === 3)
+  assert.deepEqual(stored, ['erp:3', 'erp:4', 'erp:5'])
+  assert.deepEqual([connector.state(), connector.lastError()], ['running', null])
+  assert.partialDeepStrictEqual(connector.takeCounts(), { received: 3, accepted: 3, rejected: 0 })
 })
 
 test('[ING-8] a message in frames without end is dropped while it arrives', { timeout: 60_000 }, async (t) => {

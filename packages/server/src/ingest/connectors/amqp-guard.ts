@@ -57,7 +57,7 @@ interface InnerSession {
 
 interface TransferFrame {
   size: number
-  performative: { delivery_id?: unknown; message_format?: number; more?: unknown }
+  performative: { delivery_id?: unknown; message_format?: number; more?: unknown; aborted?: unknown }
   payload?: Buffer | undefined
 }
 
@@ -139,6 +139,8 @@ export interface Transfers {
   size(): number
   /** Whether the bytes of that message were kept. */
   isWhole(): boolean
+  /** Whether its sender took it back while it was sent. It is settled by that, and must be discarded. */
+  isAborted(): boolean
 }
 
 /**
@@ -163,16 +165,18 @@ export function guardSession(
 
   const pass = inner.on_transfer.bind(session)
   let size = 0
+  let aborted = false
   inner.on_transfer = (frame) => {
     const isFirst = size === 0
-    const isLast = frame.performative.more !== true
+    aborted = frame.performative.aborted === true
+    const isLast = aborted || frame.performative.more !== true
     frame.performative.more = !isLast
     frame.performative.message_format = UNDECODED
     if (isFirst && !isDeliveryId(frame.performative.delivery_id))
       throw new Error('the broker sent a message without a delivery id')
     size += frame.size
     // rhea keeps the payload of every frame that has one, even if it is empty.
-    if (size > most) frame.payload = undefined
+    if (size > most || aborted) frame.payload = undefined
     if (isFirst) frame.payload ??= NO_BYTES
     if (isLast) arrived()
     try {
@@ -181,5 +185,5 @@ export function guardSession(
       if (isLast) size = 0
     }
   }
-  return { size: () => size, isWhole: () => size <= most }
+  return { size: () => size, isWhole: () => size <= most, isAborted: () => aborted }
 }

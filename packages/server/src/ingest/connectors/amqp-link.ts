@@ -3,10 +3,11 @@
 // 1. A message is accepted after its event is on disk. It is released when the store cannot take it, and messages are
 //    then requested more slowly, one at first: a broker redelivers a released message at once, and the two would spin.
 // 2. A message is rejected when it can never become an event; the connector goes on.
-// 3. A message is decoded after its bytes were checked, and no more of it is held in memory than an event may have:
+// 3. A message that its sender takes back while it is sent is discarded, and not counted.
+// 4. A message is decoded after its bytes were checked, and no more of it is held in memory than an event may have:
 //    a sender to the queue can neither use up our memory nor end the connection for the others. `amqp-guard.ts` holds
 //    the broker itself to such bounds.
-// 4. However the connection ends, an unsettled message still belongs to the broker and is redelivered; its event id
+// 5. However the connection ends, an unsettled message still belongs to the broker and is redelivered; its event id
 //    makes it a duplicate.
 import type { Socket } from 'node:net'
 import rhea, { type Connection, type Delivery, type EventContext, type Receiver } from 'rhea'
@@ -115,13 +116,20 @@ export async function runLink(settings: ConnectorSettings, tools: LinkTools): Pr
       rcv_settle_mode: 0,
     })
     const transfers = guardSession(connection, session, tools.maxEventBytes, credit.arrived)
-    container.on('message', ({ message, delivery }: EventContext) =>
-      handleMessage(message as unknown as Buffer, transfers.isWhole() ? null : transfers.size(), delivery!),
-    )
+    container.on('message', ({ message, delivery }: EventContext) => {
+      if (transfers.isAborted()) return discard(delivery!, credit)
+      handleMessage(message as unknown as Buffer, transfers.isWhole() ? null : transfers.size(), delivery!)
+    })
   } catch (error) {
     closeConnection(error)
   }
   return promise
+}
+
+/** Forgets a message that its sender took back. The broker has settled it, so it is told no outcome. */
+function discard(delivery: Delivery, credit: Credit): void {
+  Object.assign(delivery, { remote_settled: true }).update(true)
+  credit.settled()
 }
 
 /**
