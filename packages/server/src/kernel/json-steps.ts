@@ -2,6 +2,7 @@
 // the event loop for 50 to 200 ms. The text is scanned once, and parsed by JSON.parse in stretches between commas; a
 // value that is larger than a stretch is put together from its parts.
 import { isUtf8 } from 'node:buffer'
+import { keepFirstNames } from './first-names.ts'
 import {
   escapesSurrogates,
   MAX_DEPTH,
@@ -52,12 +53,16 @@ export interface ParseOptions {
 const SHORT = 32_768
 /** About a quarter of a millisecond of the smallest values there are. */
 const STRETCH = 4_096
+/** An object with more members than this takes long to list. */
+const WIDE = 1_000
 
 /** An object or array whose end is not seen yet. */
 interface Open {
   isObject: boolean
   /** The members that were read so far; null while all of it is still text. */
   value: unknown[] | Record<string, unknown> | null
+  /** How many members of an object are in `value`. */
+  members: number
   /** Where the text begins that is not in `value` yet. */
   from: number
   /** The last comma in that text, -1 if it has none. */
@@ -147,7 +152,7 @@ class Steps {
       cursor.at++
       return false
     }
-    this.#open.push({ isObject, value: null, from: cursor.at, commaAt: -1, isRead: false, name: [0, 0] })
+    this.#open.push({ isObject, value: null, members: 0, from: cursor.at, commaAt: -1, isRead: false, name: [0, 0] })
     return true
   }
 
@@ -197,7 +202,10 @@ class Steps {
     const text = this.#bytes.toString('utf8', one.from, end)
     if (one.isObject) {
       const part = readText(`{${text}}`, this.#options) as Record<string, unknown>
-      for (const name of Object.keys(part)) setMember(one.value as Record<string, unknown>, name, part[name])
+      const names = Object.keys(part)
+      for (const name of names) setMember(one.value as Record<string, unknown>, name, part[name])
+      one.members += names.length
+      if (one.members > WIDE) keepFirstNames(one.value!)
     } else {
       const part = readText(`[${text}]`, this.#options) as unknown[]
       for (let i = 0; i < part.length; i++) (one.value as unknown[]).push(part[i])

@@ -217,7 +217,7 @@ onBothEngines((engine) => {
       id: 'evt_long',
       object: 'event',
       type: 'invoice.updated',
-      data: { object, previous_attributes: { status: 'draft' } },
+      data: { object, previous_attributes: { status: 'draft', metadata: { order: null } } },
     }
     const raw = JSON.stringify(body)
     assert.equal((await post(raw, stripeHeader(raw))).status, 202)
@@ -226,7 +226,7 @@ onBothEngines((engine) => {
       ...invoice,
       customer: 'cus_1',
       metadata: { order: 'o-1' },
-      previous_attributes: { status: 'draft' },
+      previous_attributes: { status: 'draft', metadata: { order: null } },
     })
     assert.deepEqual(payload['original'], body)
   })

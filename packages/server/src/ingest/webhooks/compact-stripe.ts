@@ -1,18 +1,26 @@
-// Reduces a Stripe event to what an agent needs: the object that it is about, without nested objects. Pure, and linear
-// in the body.
+// Reduces a Stripe event to what an agent needs: the object that it is about, without nested objects. Pure, and done in
+// a few milliseconds whatever the body is.
+import { firstNames } from '../../kernel/first-names.ts'
 
 type Json = Record<string, unknown>
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
+
+/** Metadata holds no objects or lists. What it had not before is null in `previous_attributes`. */
+const metadataOf = (object: Json): Json =>
+  Object.fromEntries(firstNames(object).flatMap((name) => (isScalar(object[name]) ? [[name, object[name]]] : [])))
+
 /** Keeps strings, numbers, flags and metadata; a nested object becomes its id, if it has one; drops lists and nulls. */
 function flat(object: Json): Json {
   const kept: Json = {}
-  for (const [name, value] of Object.entries(object)) {
+  for (const name of firstNames(object)) {
+    const value = object[name]
     if (isObject(value)) {
-      if (name === 'metadata') kept[name] = value
+      if (name === 'metadata') kept[name] = metadataOf(value)
       else if (typeof value['id'] === 'string') kept[name] = value['id']
-    } else if (value !== null && !Array.isArray(value)) kept[name] = value
+    } else if (value !== null && isScalar(value)) kept[name] = value
   }
   return kept
 }
