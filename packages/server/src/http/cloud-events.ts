@@ -61,17 +61,18 @@ function attribute(name: string, value: string): string {
 }
 
 function binaryEvent(headers: IncomingHttpHeaders, mediaType: string, raw: Buffer, pause: Pause): Prepared {
-  const envelope: Record<string, unknown> = {}
+  const attributes: [name: string, value: string][] = []
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith('ce-') || header.length === 3) continue
     const name = header.slice(3)
     // The body carries the data, so an attribute cannot.
     if (name === 'data' || name === 'data_base64') throw invalidEvent(name, value, 'the data in the body')
-    envelope[name] = attribute(name, String(value))
+    attributes.push([name, attribute(name, String(value))])
   }
   const contentType = headers['content-type']
-  if (contentType !== undefined) envelope['datacontenttype'] = contentType
-  return eventWithData(envelope, mediaType, raw, pause)
+  if (contentType !== undefined) attributes.push(['datacontenttype', contentType])
+  // An assignment would take an attribute called `__proto__` for the prototype.
+  return eventWithData(Object.fromEntries(attributes), mediaType, raw, pause)
 }
 
 /** Returns the events of a batch in order, with a Failure in place of each that is invalid. */

@@ -163,6 +163,7 @@ onBothEngines((engine) => {
         'ce-id': 'bin-1',
         'ce-subject': 'caf%C3%A9%20%25',
         'ce-mine': 'yes',
+        'ce-__proto__': 'no',
         'content-type': 'application/json',
       }
       assert.equal((await raw('{"n": 1}', headers)).status, 202)
@@ -173,6 +174,7 @@ onBothEngines((engine) => {
         id: 'bin-1',
         subject: 'café %',
         mine: 'yes',
+        ['__proto__']: 'no',
         datacontenttype: 'application/json',
         data: { n: 1 },
       })

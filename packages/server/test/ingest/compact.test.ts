@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compactGithub } from '../../src/ingest/webhooks/compact-github.ts'
 import { compactStripe } from '../../src/ingest/webhooks/compact-stripe.ts'
+import { compileFilter } from '../../src/routing/filter.ts'
 import { firstNames } from '../../src/kernel/first-names.ts'
 import { parseBody } from '../../src/kernel/json-steps.ts'
 
@@ -53,4 +54,14 @@ test('[ING-4] of a whole body 5,000 members and items are looked at', async () =
     assert.ok(countOf(JSON.parse(text)) > 40_000)
     assert.equal(countOf(compactGithub(await parsed(text))), 1 + 5_000)
   }
+})
+
+test('[ING-4] `__proto__` is a member like any other: no filter sees what the data does not show', () => {
+  const hostile = '{"action":"opened","__proto__":{"celsius":99},"inner":{"__proto__":{"celsius":99}}}'
+  const data = compactGithub(JSON.parse(hostile))
+  assert.equal(JSON.stringify(data), hostile)
+  for (const filter of ['data.celsius > 80', 'data.inner.celsius > 80'])
+    assert.equal(compileFilter(filter).test({ data }), false)
+  const object = '{"id":"in_1","__proto__":"cus_1","metadata":{"__proto__":"a"}}'
+  assert.equal(JSON.stringify(compactStripe({ data: { object: JSON.parse(object) } })), object)
 })

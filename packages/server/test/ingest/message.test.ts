@@ -56,6 +56,19 @@ test('[AMQP-5] the mapping sees properties as headers, names in lower case', asy
   assert.equal((await read({ body: data('{"x":1}') })).type, 'com.erp.unmapped.received')
 })
 
+test('[AMQP-4] [AMQP-5] a property named `__proto__` is one like any other', async () => {
+  const byHeader = compileMapping('erp', completeMapping({ action: 'headers["__proto__"]' }))
+  const message = { body: data('{"entity":"order"}'), application_properties: { __PROTO__: 'Shipped' } }
+  const bytes = rhea.message.encode(message) as unknown as Buffer
+  assert.equal((await readMessage(bytes, byHeader, 1000, 0)).type, 'com.erp.order.shipped')
+  const attributes = { specversion: '1.0', type: 't', id: 'i', source: '/s', __PROTO__: 'x' }
+  const application_properties = Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [`cloudEvents:${name.toLowerCase()}`, value]),
+  )
+  const { text } = await read({ body: data('1'), application_properties })
+  assert.equal(text, '{"specversion":"1.0","type":"t","id":"i","source":"/s","__proto__":"x","data":1}')
+})
+
 for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
   test(`[AMQP-4] binary mode with ${prefix} keeps type, id, source and data, unmapped`, async () => {
     const application_properties = {

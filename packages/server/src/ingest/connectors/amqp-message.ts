@@ -73,22 +73,22 @@ async function binary(
   type: string,
   raw: Buffer,
 ): Promise<PreparedEvent> {
-  const envelope: Record<string, unknown> = {}
+  const attributes: [name: string, value: unknown][] = []
   for (const [name, value] of Object.entries(properties)) {
     if (!ATTRIBUTE.test(name)) continue
     const attribute = name.slice('cloudEvents:'.length)
     if (attribute === 'data' || attribute === 'data_base64')
       throw new Unreadable(`${name} is not an attribute: the data is the body`)
-    envelope[attribute] = plain(value)
+    attributes.push([attribute, plain(value)])
   }
-  if (message.content_type !== undefined) envelope['datacontenttype'] = message.content_type
-  return removeServiceAttributes(await eventWithData(envelope, type, raw))
+  if (message.content_type !== undefined) attributes.push(['datacontenttype', message.content_type])
+  // An assignment would take a property called `__proto__` for the prototype.
+  return removeServiceAttributes(await eventWithData(Object.fromEntries(attributes), type, raw))
 }
 
 /** Returns what the mapping sees as `headers`: application and message properties, with names in lower case. */
 function headersOf(message: Message, properties: Record<string, unknown>): Record<string, unknown> {
-  const headers: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(properties)) headers[name.toLowerCase()] = plain(value)
+  const headers = Object.entries(properties).map(([name, value]) => [name.toLowerCase(), plain(value)])
   const own = {
     'message-id': idText(message.message_id),
     'correlation-id': idText(message.correlation_id),
@@ -98,8 +98,7 @@ function headersOf(message: Message, properties: Record<string, unknown>): Recor
     'reply-to': message.reply_to,
     'group-id': message.group_id,
   }
-  for (const [name, value] of Object.entries(own)) if (typeof value === 'string') headers[name] = value
-  return headers
+  return Object.fromEntries([...headers, ...Object.entries(own).filter(([, value]) => typeof value === 'string')])
 }
 
 /** Converts a value of an AMQP type to a JSON value. */

@@ -40,13 +40,14 @@ export function compactGithub(body: unknown): unknown {
     if (typeof value['login'] === 'string') return pick(value, ['login'])
     if (typeof value['full_name'] === 'string') return pick(value, REPOSITORY)
     if (depth >= MAX_DEPTH) return undefined
-    const kept: Json = {}
+    const kept: [name: string, shown: unknown][] = []
     for (const name of firstNames(value)) {
       if (left-- <= 0) break
       const shown = isNoise(name) ? undefined : compact(value[name], depth + 1)
-      if (shown !== undefined) kept[name] = shown
+      if (shown !== undefined) kept.push([name, shown])
     }
-    return kept
+    // An assignment would take a member called `__proto__` for the prototype.
+    return Object.fromEntries(kept)
   }
 
   function listOf(items: readonly unknown[], depth: number): unknown[] {

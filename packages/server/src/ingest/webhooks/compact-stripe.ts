@@ -14,15 +14,16 @@ const metadataOf = (object: Json): Json =>
 
 /** Keeps strings, numbers, flags and metadata; a nested object becomes its id, if it has one; drops lists and nulls. */
 function flat(object: Json): Json {
-  const kept: Json = {}
+  const kept: [name: string, shown: unknown][] = []
   for (const name of firstNames(object)) {
     const value = object[name]
     if (isObject(value)) {
-      if (name === 'metadata') kept[name] = metadataOf(value)
-      else if (typeof value['id'] === 'string') kept[name] = value['id']
-    } else if (value !== null && isScalar(value)) kept[name] = value
+      if (name === 'metadata') kept.push([name, metadataOf(value)])
+      else if (typeof value['id'] === 'string') kept.push([name, value['id']])
+    } else if (value !== null && isScalar(value)) kept.push([name, value])
   }
-  return kept
+  // An assignment would take a member called `__proto__` for the prototype.
+  return Object.fromEntries(kept)
 }
 
 /** Returns the fields of `data.object`, and changes as `previous_attributes`; undefined if it is not a Stripe event. */
