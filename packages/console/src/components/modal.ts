@@ -10,7 +10,7 @@ import { isOpenIn } from './in-address.ts'
  */
 export const KEEPS_OPEN = 'keeps-open'
 /** A form that something may be lost in. One with `data-scratch` is only for trying something out. */
-const FORM = 'form:not([data-scratch])'
+export const FORM = 'form:not([data-scratch])'
 
 /** Returns the attributes of a <dialog> that is rendered only while it is to be open. */
 export function useModal(onClose: () => void) {

@@ -1,7 +1,7 @@
 // Dialogs and drawers, with a title and a close button.
 import { useId, useLayoutEffect, type ReactNode } from 'react'
 import { CloseIcon } from './icons.tsx'
-import { KEEPS_OPEN, useModal } from './modal.ts'
+import { FORM, KEEPS_OPEN, useModal } from './modal.ts'
 
 interface OverlayProps {
   title: string
@@ -13,15 +13,23 @@ interface OverlayProps {
   children: ReactNode
 }
 
-/** What gets the focus first: the first field, or the first button other than the close button. */
-const FIRST = '.content :is(input:not([type="checkbox"]), textarea, select), .content button'
+const FIELD = ':is(input:not([type="checkbox"]), textarea, select)'
+/**
+ * What gets the focus first: in a dialog the first field, or the first button other than the close button; in a drawer
+ * the first field of its form. Without one it is the content, which the arrow keys scroll: the key that opened a drawer
+ * may be held until it repeats, and must not press a button there.
+ */
+const FIRST = { modal: `.content ${FIELD}, .content button`, drawer: `${FORM} ${FIELD}` }
 
 /** Render it only while it is to be open. */
 export function Overlay({ title, kind = 'modal', wide = false, awaitsSecret, onClose, children }: OverlayProps) {
   const modal = useModal(onClose)
   const { ref } = modal
   const id = useId()
-  useLayoutEffect(() => ref.current!.querySelector<HTMLElement>(FIRST)?.focus(), [ref])
+  useLayoutEffect(() => {
+    const first = ref.current!.querySelector<HTMLElement>(FIRST[kind])
+    ;(first ?? ref.current!.querySelector<HTMLElement>('.content')!).focus()
+  }, [ref, kind])
   return (
     <dialog {...modal} className={wide ? `${kind} wide` : kind} aria-labelledby={id}>
       <header>
@@ -32,7 +40,9 @@ export function Overlay({ title, kind = 'modal', wide = false, awaitsSecret, onC
           <CloseIcon />
         </button>
       </header>
-      <div className={awaitsSecret ? `content ${KEEPS_OPEN}` : 'content'}>{children}</div>
+      <div tabIndex={-1} className={awaitsSecret ? `content ${KEEPS_OPEN}` : 'content'}>
+        {children}
+      </div>
     </dialog>
   )
 }

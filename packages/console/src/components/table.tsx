@@ -94,7 +94,13 @@ export function Table<T>(props: TableProps<T>) {
     },
     focus: setFocused,
     press(event: KeyboardEvent<HTMLElement>, index) {
-      if (event.key === 'Enter' && event.target === event.currentTarget) actions.current.open(index)
+      // Keys of the browser and of the palette, such as Ctrl K.
+      if (event.metaKey || event.ctrlKey || event.altKey) return
+      if (event.key === 'Enter' && event.target === event.currentTarget) {
+        // Otherwise the same Enter would also press the button that has the focus in what it opens.
+        event.preventDefault()
+        actions.current.open(index)
+      }
       const target = leadsTo(event.key, index, count)
       if (target === null) return
       event.preventDefault()

@@ -4,7 +4,7 @@ import { beforeEach, describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
 import type { Route } from 'playwright-core'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite } from '../support/console.ts'
+import { consoleForSuite, openByKey } from '../support/console.ts'
 
 describe('dead letters', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -102,9 +102,9 @@ describe('dead letters', { skip: noBrowser }, () => {
     assert.equal(await causes.getByRole('link').count(), 0)
   })
 
-  test('[UI-31] one is opened, and replayed after a delay in which it can be undone', async () => {
+  test('[UI-14] [UI-31] one is opened by a key, and replayed after a delay in which it can be undone', async () => {
     const { page } = await console.signIn(console.adminKey, '/dead-letters')
-    await page.getByRole('row', { name: /door 3 is unknown/ }).click()
+    assert.deepEqual(await openByKey(page.getByRole('row', { name: /door 3 is unknown/ })), [])
     const drawer = page.getByRole('dialog')
     await drawer.getByText('door 3 is unknown').waitFor()
     await drawer.getByText('"door/3"').waitFor()

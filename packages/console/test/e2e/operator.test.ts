@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { createClient, type Client } from '@sensorium/client'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { OPERATOR_TOKEN, consoleForSuite } from '../support/console.ts'
+import { OPERATOR_TOKEN, consoleForSuite, openByKey } from '../support/console.ts'
 
 describe('the operator', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -87,7 +87,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await assert.rejects(createClient({ url: console.url, apiKey: key }).agent())
   })
 
-  test('[UI-33] [UI-67] a webhook is added; a sample is mapped as it is typed, sent, and arrives as shown', async () => {
+  test('[UI-14] [UI-33] [UI-67] a webhook is added, its sample mapped as it is typed and sent, and it is opened by a key', async () => {
     const { page, complaints } = await console.signInAsOperator('/ingestion')
     await page.getByRole('button', { name: 'Add a webhook' }).click()
     const form = page.getByRole('dialog', { name: 'Add a webhook' })
@@ -119,10 +119,14 @@ describe('the operator', { skip: noBrowser }, () => {
     await sample.getByRole('button', { name: 'Send it' }).click()
     await sample.getByRole('alert').filter({ hasText: 'not the secret of this webhook' }).waitFor()
     assert.match(page.url(), /open=whk_/)
+    await page.keyboard.press('Escape')
+    await sample.waitFor({ state: 'detached' })
+    assert.deepEqual(await openByKey(page.getByRole('row', { name: /shop/ })), [])
+    await sample.waitFor()
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-33] a connector shows its state and error, is paused, and deleted after a confirmation', async () => {
+  test('[UI-14] [UI-33] a connector is opened by a key, shows its state and error, is paused, and deleted after a confirmation', async () => {
     const { page } = await console.signInAsOperator('/ingestion')
     await page.getByRole('button', { name: 'Add a connector' }).click()
     const form = page.getByRole('dialog', { name: 'Add a connector' })
@@ -132,7 +136,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await form.getByLabel('Address').fill('/amq/queue/orders')
     await form.getByRole('button', { name: 'Add the connector' }).click()
     await page.getByText('erp is connecting').waitFor()
-    await page.getByRole('row', { name: /erp/ }).click()
+    assert.deepEqual(await openByKey(page.getByRole('row', { name: /erp/ })), [])
     const drawer = page.getByRole('dialog', { name: 'erp' })
     assert.equal(await drawer.getByText('secret').count(), 0)
     await drawer.locator('.failed').waitFor()
@@ -223,7 +227,7 @@ describe('the operator', { skip: noBrowser }, () => {
     assert.equal(await webhooks.getByRole('alert').count(), 0)
   })
 
-  test('[UI-34] the audit log is filtered by actor, action and time, for the tenant and the operator', async () => {
+  test('[UI-14] [UI-34] the audit log is filtered by actor, action and time, for tenant and operator, and opened by a key', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/audit')
     await page.getByLabel('Who').selectOption('Org admin')
     await page.getByText(/\d+ entries fit/).waitFor()
@@ -232,10 +236,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await page.getByLabel('Action').selectOption('mintKey')
     await page.getByText(/\d+ entries fit/).waitFor()
     assert.match(page.url(), /action=mintKey/)
-    await page
-      .getByRole('row', { name: /Mint key/ })
-      .first()
-      .click()
+    assert.deepEqual(await openByKey(page.getByRole('row', { name: /Mint key/ }).first()), [])
     const entry = page.getByRole('dialog', { name: 'Mint key' })
     await entry.getByText(/^aud_/).waitFor()
     await entry.getByText('"memory:read"').first().waitFor()

@@ -4,7 +4,7 @@ import { afterEach, before } from 'node:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { createClient } from '@sensorium/client'
 import { keep } from '../../../server/test/support/kept.ts'
 import { startProcess, type RunningProcess } from '../../../server/test/support/process.ts'
@@ -46,6 +46,18 @@ type Build<P> = (url: string, adminKey: string) => Promise<P>
 /** Presses two keys that belong together within a second, sent at once because a busy machine delays each call. */
 export async function pressPair(page: Page, first: string, second: string): Promise<void> {
   await Promise.all([page.keyboard.press(first), page.keyboard.press(second)])
+}
+
+/** Opens a row with Enter, held until it repeats. Returns what else that has pressed: nothing, if all is well. */
+export async function openByKey(row: Locator): Promise<string[]> {
+  const page = row.page()
+  await page.evaluate(`pressed = []; addEventListener('click', ({ target }) => pressed.push(target.outerHTML), true)`)
+  await row.focus()
+  await page.keyboard.down('Enter')
+  await page.locator('dialog[open] :focus').waitFor()
+  await page.keyboard.down('Enter')
+  await page.keyboard.up('Enter')
+  return page.evaluate<string[]>('pressed')
 }
 
 let shared: Promise<Site> | undefined
