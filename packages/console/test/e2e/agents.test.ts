@@ -8,7 +8,7 @@ import { consoleForSuite } from '../support/console.ts'
 describe('agents', { skip: noBrowser }, () => {
   const console = consoleForSuite()
 
-  test('[UI-12] an agent is registered, found by its name, and its page has an address', async () => {
+  test('[UI-12] [UI-66] an agent is registered with a team, found by its name, and its page has an address', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/agents')
     await page.getByRole('button', { name: 'Register' }).click()
     const form = page.getByRole('dialog', { name: 'Register an agent' })
@@ -17,8 +17,17 @@ describe('agents', { skip: noBrowser }, () => {
     await form.getByRole('button', { name: 'Register' }).click()
     await form.getByRole('alert').filter({ hasText: 'Expected' }).waitFor()
     await form.getByLabel('Client type').fill('other')
+    for (const name of ['Team', 'External id']) {
+      await form.getByLabel(name).fill('x'.repeat(256))
+      await form.getByRole('button', { name: 'Register' }).click()
+      await form.getByRole('alert').filter({ hasText: 'Expected a non-empty string of at most 255' }).waitFor()
+      await form.getByLabel(name).and(form.locator('[aria-invalid=true]')).fill('   ')
+    }
+    await form.getByLabel('Team').fill(' night-shift ')
     await form.getByRole('button', { name: 'Register' }).click()
     await page.getByRole('heading', { name: 'Night shift' }).waitFor()
+    const made = await console.plant.admin.agents.get(page.url().split('/').at(-1)!)
+    assert.deepEqual([made.team_id, made.external_id], ['night-shift', undefined])
     assert.match(page.url(), /\/console\/agents\/agt_/)
     await page.getByRole('link', { name: 'Back to agents' }).click()
     await page.getByLabel('Filter agents').fill('night')

@@ -11,11 +11,13 @@ const MODES: readonly { value: AgentCreate['delivery_mode']; says: string }[] = 
   { value: 'push', says: 'They are posted to its endpoint' },
   { value: 'sse', says: 'It keeps a stream open' },
 ]
-const FIELDS = ['name', 'description', 'delivery_mode', 'client_type', 'external_id']
+const FIELDS = ['name', 'description', 'delivery_mode', 'client_type', 'team_id', 'external_id']
 
 export function RegisterAgent({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
   const [agent, setAgent] = useState<AgentCreate>({ name: '', delivery_mode: 'poll', client_type: 'other' })
+  const [team, setTeam] = useState('')
+  const [external, setExternal] = useState('')
   const register = useAction((client, body: AgentCreate) => client.agents.register(body), {
     refresh: ['listAgents'],
     done: ({ name }) => `${name} is registered`,
@@ -25,7 +27,12 @@ export function RegisterAgent({ onClose }: { onClose(): void }) {
 
   function submit(event: FormEvent): void {
     event.preventDefault()
-    register.mutate(agent, {
+    const body = {
+      ...agent,
+      ...(team.trim() === '' ? {} : { team_id: team.trim() }),
+      ...(external.trim() === '' ? {} : { external_id: external.trim() }),
+    }
+    register.mutate(body, {
       onSuccess: ({ id }) => void navigate({ to: '/agents/$id', params: { id }, replace: true }),
     })
   }
@@ -65,6 +72,18 @@ export function RegisterAgent({ onClose }: { onClose(): void }) {
         >
           <input value={agent.client_type} onChange={(event) => set({ client_type: event.target.value })} />
         </Field>
+        <div className="columns even">
+          <Field label="Team" hint="It sees what its team remembers." problem={problemOf(register.error, 'team_id')}>
+            <input value={team} onChange={(event) => setTeam(event.target.value)} />
+          </Field>
+          <Field
+            label="External id"
+            hint="Its id in a system of yours. With one, its team can be changed later."
+            problem={problemOf(register.error, 'external_id')}
+          >
+            <input spellCheck={false} value={external} onChange={(event) => setExternal(event.target.value)} />
+          </Field>
+        </div>
         <FormProblem error={register.error} fields={FIELDS} />
         <FormEnd onCancel={onClose} disabled={register.isPending}>
           Register
