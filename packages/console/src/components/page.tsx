@@ -1,5 +1,5 @@
 // The frame of every page: title, actions and content.
-import { useEffect, useRef, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useRef, type ReactNode, type RefObject } from 'react'
 import { BackLink } from './back-link.tsx'
 import { useScrollPlace } from './scroll-place.ts'
 
@@ -19,26 +19,34 @@ export function PageFrame({ title, beside, actions, back, full = false, children
   useEffect(() => {
     document.title = `${title} · Sensorium`
   }, [title])
-  // The row or link that led here is gone, and the keyboard would begin at the top of the document. What a dialog or the
-  // navigation has focused keeps the focus.
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    if (document.activeElement === document.body) heading.current!.focus({ preventScroll: true })
-  }, [])
   useScrollPlace(heading, 'main', 'page')
   return (
     <div className={full ? 'page full' : 'page'}>
       <div className="top">
         <div className="titles">
           {back === undefined ? null : <BackLink {...back} />}
-          <h1 ref={heading} tabIndex={-1} dir="auto" title={title}>
-            {title}
-          </h1>
+          <Title text={title} of={heading} />
           {beside}
         </div>
         {actions === undefined ? null : <div className="actions">{actions}</div>}
       </div>
       {children}
     </div>
+  )
+}
+
+/**
+ * The row or link that led here is gone, and the keyboard would begin at the top of the document. What the navigation has
+ * focused keeps the focus. A dialog of the page opens after this, and gives the focus back to the title.
+ */
+function Title({ text, of }: { text: string; of: RefObject<HTMLHeadingElement | null> }) {
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) of.current!.focus({ preventScroll: true })
+  }, [of])
+  return (
+    <h1 ref={of} tabIndex={-1} dir="auto" title={text}>
+      {text}
+    </h1>
   )
 }

@@ -1,6 +1,6 @@
 // What the shell knows of a page: its place in the navigation, which sessions see it, and how to search it by name.
 import type { ReactNode } from 'react'
-import type { Session } from '../session/session.ts'
+import type { Scope, Session } from '../session/session.ts'
 
 export interface Found {
   title: string
@@ -12,6 +12,14 @@ export interface Found {
   search?: Readonly<Record<string, string>>
 }
 
+/** A form of the page that creates something, and has an address: `?new=agent`. */
+export interface Creation {
+  title: string
+  new: string
+  /** The scope that it takes; without one, everybody who may use the page has the form. */
+  scope?: Scope
+}
+
 export interface Page {
   /** The address of the page's list. */
   path: string
@@ -21,6 +29,8 @@ export interface Page {
   keys: string
   /** Whether the session may use the page. Otherwise it is not shown. */
   isFor(session: Session): boolean
+  /** What the command palette offers to create. */
+  creates?: readonly Creation[]
   /** Returns items of this page whose name or id contains the text, for the command palette. */
   find?(session: Session, text: string): Promise<Found[]>
 }

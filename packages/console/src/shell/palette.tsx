@@ -12,7 +12,7 @@ import { useSession } from '../session/session.ts'
 export interface Command {
   title: string
   kind: string
-  /** Where it leads, which tells things of one name apart. */
+  /** Where it leads, if it does, which tells things of one name apart. */
   to?: string
   icon?: ReactNode
   run(): void
@@ -73,6 +73,13 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
 
   function choose(command: Command | undefined): void {
     if (command === undefined) return
+    if (command.to !== undefined) {
+      // The keyboard goes on where the command leads, and not at what had the focus before. The title of a page that is
+      // not shown yet takes the focus from here (components/page.tsx).
+      modal.ref.current!.close()
+      ;(document.activeElement as HTMLElement | null)?.blur()
+      document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+    }
     onClose()
     command.run()
   }

@@ -1,10 +1,11 @@
 // The frame around every page: navigation, the signed-in user, the command palette, keyboard shortcuts.
 import { Link, Outlet, useLocation, useMatches, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { LeaveIcon, Mark, MenuIcon, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../components/icons.tsx'
+import { LeaveIcon, Mark, MenuIcon, MoonIcon, PlusIcon, SearchIcon, SunIcon, SystemIcon } from '../components/icons.tsx'
 import { Segments } from '../components/segments.tsx'
 import { pageOf, pages } from '../pages/index.ts'
 import type { Page } from '../pages/page.ts'
+import { useSearchChange } from '../pages/search-params.ts'
 import { useSession, useSignOut } from '../session/session.ts'
 import { AwayBanner } from './away-banner.tsx'
 import { NotFound } from './page-failed.tsx'
@@ -59,16 +60,39 @@ function PageLink({ page }: { page: Page }) {
   )
 }
 
+/** Returns the commands that open a form. A page that is shown keeps its filters behind the form. */
+function useCreations(own: readonly Page[]): Command[] {
+  const { can } = useSession()
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  const set = useSearchChange<{ new: string }>()
+  return own.flatMap(({ path, creates = [] }) =>
+    creates
+      .filter(({ scope }) => scope === undefined || can(scope))
+      .map(({ title, new: name }) => ({
+        title,
+        kind: 'Do',
+        to: `${path}?new=${name}`,
+        icon: <PlusIcon />,
+        run: () =>
+          pathname === path ? set({ new: name }) : void navigate({ to: path as never, search: { new: name } as never }),
+      })),
+  )
+}
+
 function useCommands(own: readonly Page[], showKeys: () => void): Command[] {
   const navigate = useNavigate()
   const signOut = useSignOut()
+  const creations = useCreations(own)
   return [
     ...own.map((page) => ({
       title: page.title,
       kind: 'Go to',
+      to: page.path,
       icon: page.icon,
       run: () => void navigate({ to: page.path as never }),
     })),
+    ...creations,
     ...THEMES.map((theme) => ({
       title: `Use the ${theme} theme`,
       kind: 'Theme',

@@ -45,6 +45,15 @@ const isTyping = (target: EventTarget | null): boolean =>
  */
 export const dialogIsOpen = (): boolean => document.querySelector('dialog') !== null
 
+/** Keys that lead into a table. The arrow scrolls a page, so it leads only into a list that takes the whole page. */
+const INTO: Readonly<Record<string, string>> = { j: '.table', k: '.table', ArrowDown: '.table.fill' }
+
+/** Returns the row that a key leads to while no row has the focus: the one that Tab would lead to. */
+function rowFor({ key, target }: KeyboardEvent): HTMLElement | null {
+  if (INTO[key] === undefined || (target as Element).closest('[role="row"]') !== null) return null
+  return document.querySelector(`main ${INTO[key]} [role="row"][tabindex="0"]`)
+}
+
 /** Listens for all shortcuts. Returns a function that stops listening. */
 export function listenForShortcuts(): () => void {
   let first: { key: string; at: number } | null = null
@@ -54,9 +63,11 @@ export function listenForShortcuts(): () => void {
     const pair = first !== null && event.timeStamp - first.at < PAIR_MS ? `${first.key} ${event.key}` : null
     const found = active.find(({ keys }) => keys === pair) ?? active.find(({ keys }) => keys === event.key)
     first = found ? null : { key: event.key, at: event.timeStamp }
-    if (found === undefined) return
+    const row = found === undefined ? rowFor(event) : null
+    if (found === undefined && row === null) return
     event.preventDefault()
-    found.run()
+    found?.run()
+    row?.focus()
   }
   addEventListener('keydown', press)
   return () => removeEventListener('keydown', press)

@@ -20,7 +20,7 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.keyboard.type('triage')
     await page.getByRole('option', { name: 'Triage Agent' }).waitFor()
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Triage' }).waitFor()
+    await page.locator('h1:focus', { hasText: 'Triage' }).waitFor()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await page.keyboard.press('Escape')
@@ -36,6 +36,50 @@ describe('the shell', { skip: noBrowser }, () => {
     for (let i = 0; i < 10 && !(await isRow()); i++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Dispatcher' }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-14] keys lead to the first row, and the palette to the title of a page and to its form', async () => {
+    const { page, complaints } = await console.signIn(console.adminKey, '/dead-letters')
+    const theme = page.getByRole('button', { name: 'Theme: system' })
+    const choose = async (typed: string): Promise<void> => {
+      await page.keyboard.press('Control+k')
+      await page.locator('.palette input').fill(typed)
+      await page.keyboard.press('Enter')
+    }
+    for (const key of ['j', 'k', 'ArrowDown']) {
+      await theme.focus()
+      await page
+        .getByRole('row', { name: /no rule for/ })
+        .first()
+        .waitFor()
+      await page.keyboard.press(key)
+      await page.locator('[role=row][data-index="0"]:focus').waitFor()
+    }
+    // Also if the page is shown already, and if the focus was beside it.
+    for (const title of ['Dead letters', 'Channels']) {
+      await theme.focus()
+      await choose(`go to ${title}`)
+      await page.locator('h1:focus', { hasText: title }).waitFor()
+    }
+    await page.getByLabel('Filter channels').fill('inc')
+    await choose('create a channel')
+    await page.getByRole('dialog', { name: 'Create a channel' }).waitFor()
+    assert.match(page.url(), /search=inc&new=channel$/)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    for (const title of ['Publish an event', 'Remember something', 'Register an agent']) {
+      await choose(title)
+      await page.getByRole('dialog', { name: title }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await page.locator('h1:focus').waitFor()
+    }
+    // A page that scrolls as a whole needs the arrow for that.
+    await choose('go to overview')
+    await page.getByRole('row', { name: /Triage/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await page.locator('h1:focus').count(), 1)
     assert.deepEqual(complaints, [])
   })
 

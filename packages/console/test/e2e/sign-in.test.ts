@@ -132,6 +132,9 @@ describe('signing in', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Back to agents' }).click()
     await page.getByRole('row', { name: /Dispatcher/ }).click()
     await page.getByText('https://dispatch.example.com/deliveries').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('an agent')
+    await page.getByText('Nothing has that in its name.').waitFor()
     assert.deepEqual([refused, queues, complaints], [[], [], []], 'it does not even ask')
   })
 

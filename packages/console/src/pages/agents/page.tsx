@@ -12,6 +12,7 @@ export const agentsPage: Page = {
   icon: <AgentsIcon />,
   keys: 'g a',
   isFor: ({ kind }) => kind !== 'operator',
+  creates: [{ title: 'Register an agent', new: 'agent', scope: 'admin' }],
   async find({ client }, text) {
     const { agents: newest, total } = await client.agents.list({ limit: PALETTE_SEARCHES })
     return findByName({ newest, total, kind: 'Agent', path: '/agents' }, text)

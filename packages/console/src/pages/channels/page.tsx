@@ -12,6 +12,7 @@ export const channelsPage: Page = {
   icon: <ChannelsIcon />,
   keys: 'g c',
   isFor: ({ can }) => can('channel:read'),
+  creates: [{ title: 'Create a channel', new: 'channel', scope: 'channel:write' }],
   async find({ client }, text) {
     const { channels: newest, total } = await client.channels.list({ limit: PALETTE_SEARCHES })
     return findByName({ newest, total, kind: 'Channel', path: '/channels' }, text)

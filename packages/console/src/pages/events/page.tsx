@@ -11,6 +11,7 @@ export const eventsPage: Page = {
   icon: <EventsIcon />,
   keys: 'g e',
   isFor: ({ can }) => can('send') || can('admin'),
+  creates: [{ title: 'Publish an event', new: 'event', scope: 'send' }],
   async find({ client, kind }, text) {
     if (kind !== 'org_admin') return []
     const { events } = await client.events.list({ id: text, limit: 3 })

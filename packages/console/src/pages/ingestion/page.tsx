@@ -11,6 +11,10 @@ export const ingestionPage: Page = {
   icon: <IngestionIcon />,
   keys: 'g i',
   isFor: ({ kind }) => kind === 'operator',
+  creates: [
+    { title: 'Add a webhook', new: 'webhook' },
+    { title: 'Add a connector', new: 'connector' },
+  ],
 }
 
 export const ingestionRoutes = [

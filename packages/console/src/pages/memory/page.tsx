@@ -12,6 +12,7 @@ export const memoryPage: Page = {
   icon: <MemoryIcon />,
   keys: 'g m',
   isFor: ({ can }) => can('memory:read'),
+  creates: [{ title: 'Remember something', new: 'memory', scope: 'memory:write' }],
   async find({ client }, text) {
     const { memories } = await client.memory.list({ search: text, limit: 8 })
     return memories.map(({ id, title }) => ({ title, kind: 'Memory', to: `/memory/${id}` }))

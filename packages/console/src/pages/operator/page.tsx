@@ -12,6 +12,7 @@ export const tenantsPage: Page = {
   icon: <OperatorIcon />,
   keys: 'g t',
   isFor: ({ kind }) => kind === 'operator',
+  creates: [{ title: 'Create a tenant', new: 'tenant' }],
   async find({ client }, text) {
     const { tenants, total } = await client.call('listTenants', { query: { limit: PALETTE_SEARCHES } })
     const newest = tenants.map(({ slug, name }) => ({ id: slug, name }))
