@@ -15,10 +15,7 @@ export function agentCalls(call: Call) {
       query: Omit<ListQuery, 'offset' | 'limit'> = {},
       options?: CallOptions,
     ): AsyncGenerator<Agent, void, undefined> =>
-      eachOf(async (page) => {
-        const { agents, total } = await call('listAgents', { query: { ...query, ...page } }, options)
-        return { items: agents, total }
-      }),
+      eachOf('agents', (page) => call('listAgents', { query: { ...query, ...page } }, options)),
     /** Registers an agent. */
     register: (body: AgentCreate, options?: CallOptions) => call('registerAgent', { body }, options),
     /** Returns an agent. */

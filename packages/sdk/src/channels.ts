@@ -11,10 +11,7 @@ export function channelCalls(call: Call, publish: EventCalls['publish']) {
       call('listChannels', { query }, options),
     /** Yields all channels that the caller sees, fetching page after page. */
     each: (options?: CallOptions): AsyncGenerator<Channel, void, undefined> =>
-      eachOf(async (page) => {
-        const { channels, total } = await call('listChannels', { query: page }, options)
-        return { items: channels, total }
-      }),
+      eachOf('channels', (page) => call('listChannels', { query: page }, options)),
     /** Creates a channel. */
     create: (body: ChannelCreate, options?: CallOptions) => call('createChannel', { body }, options),
     /** Returns a channel. */

@@ -10,7 +10,7 @@ import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type CallOptions, type Connection } from './request.ts'
 import { tokensFromKey, fixedToken, type Tokens } from './tokens.ts'
 import { transferCalls, type TransferCalls } from './transfer.ts'
-import { orAborted } from './wait.ts'
+import { LONGEST_MS, orAborted } from './wait.ts'
 import { startWorker, type Worker, type WorkerOptionsOf, type WorkOf } from './worker.ts'
 
 export interface ClientOptions {
@@ -43,8 +43,6 @@ export interface ClientOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
-/** 23 days. With the `wait` of a poll it is still no longer than a timer can run. */
-const MAX_TIMEOUT_MS = 2e9
 
 interface Parts {
   call: Call
@@ -129,7 +127,7 @@ export function createClient(options: ClientOptions): Client {
     fetch: options.fetch ?? ((...given) => fetch(...given)),
     attempts: options.attempts,
     maxRetryAfter: options.maxRetryAfter ?? Number.POSITIVE_INFINITY,
-    timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS),
+    timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_MS),
     parse: options.parse ?? JSON.parse,
   }
   const { apiKey, token } = options

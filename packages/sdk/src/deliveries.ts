@@ -27,10 +27,7 @@ export function deliveryCalls(call: Call) {
       call('listDeadLetters', { query }, options),
     /** Yields all dead letters, fetching page after page. */
     eachDeadLetter: (options?: CallOptions): AsyncGenerator<DeadLetter, void, undefined> =>
-      eachOf(async (page) => {
-        const { dlq_items, total } = await call('listDeadLetters', { query: page }, options)
-        return { items: dlq_items, total }
-      }),
+      eachOf('dlq_items', (page) => call('listDeadLetters', { query: page }, options)),
     /** Replays dead letters, chosen by id or by a filter; `dry_run` only counts them. */
     replayMany: (choice: DeadLetterChoice, options?: CallOptions) =>
       call('replayDeadLetters', { body: choice }, options),

@@ -51,8 +51,10 @@ export interface InHand {
   freeCapacity(): Promise<number>
   /** Resolves when nothing is being handled. */
   finish(): Promise<void>
-  /** Stops extending leases, also calls under way. */
+  /** Stops extending leases, and aborts `closed`. */
   close(): void
+  /** Ends calls under way, which could outlive the worker. */
+  readonly closed: AbortSignal
 }
 
 export function makeInHand(parts: InHandParts): InHand {
@@ -61,11 +63,13 @@ export function makeInHand(parts: InHandParts): InHand {
   const running = new Map<string, Running>()
   const waiting = new Map<string, Held>()
   const closing = new AbortController()
+  const closed = closing.signal
+  const extend = (ids: string[]): Promise<number> => deliveries.extend(ids, leaseSeconds, { signal: closed })
   let onFreed = (): void => {}
 
   async function handleAndSettle(delivery: Delivery, hasWaited: boolean): Promise<void> {
     // If the lease was lost meanwhile, the delivery is settled, or comes again, or somebody else has it.
-    if (hasWaited && (await deliveries.extend([delivery.id], leaseSeconds)) === 0) return
+    if (hasWaited && (await extend([delivery.id])) === 0) return
     const settle = await handle(delivery)
     const entry = running.get(delivery.id)!
     const { redelivered } = entry
@@ -114,13 +118,13 @@ export function makeInHand(parts: InHandParts): InHand {
     for (const held of old) held.isExtended = true
     while (old.length > 0) {
       const ids = old.splice(0, MAX_EXTENDED).map(({ delivery }) => delivery.id)
-      await deliveries.extend(ids, leaseSeconds, { signal: closing.signal })
+      await extend(ids)
     }
   }
 
   const everyThirdOf = (seconds: number, isFirst = false): ReturnType<typeof setInterval> =>
     setInterval(
-      () => void extendOld(seconds, isFirst).catch((error) => closing.signal.aborted || report(error)),
+      () => void extendOld(seconds, isFirst).catch((error) => closed.aborted || report(error)),
       (seconds * 1000) / 3,
     )
   const timers = [everyThirdOf(leaseSeconds)]
@@ -144,8 +148,8 @@ export function makeInHand(parts: InHandParts): InHand {
     },
     close() {
       for (const timer of timers) clearInterval(timer)
-      // An extension that is being retried would outlive the worker.
-      closing.abort()
+      closing.abort(new Error('the worker was stopped before the service responded'))
     },
+    closed,
   }
 }

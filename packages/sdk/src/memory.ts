@@ -68,10 +68,7 @@ export function memoryCalls(call: Call) {
       query: Omit<ListQuery, 'offset' | 'limit'> = {},
       options?: CallOptions,
     ): AsyncGenerator<Memory, void, undefined> =>
-      eachOf(async (page) => {
-        const { memories, total } = await call('listMemories', { query: { ...query, ...page } }, options)
-        return { items: memories, total }
-      }),
+      eachOf('memories', (page) => call('listMemories', { query: { ...query, ...page } }, options)),
     /** Changes the given fields of a memory. */
     update: (id: string, body: MemoryUpdate, options?: CallOptions): Promise<Memory> =>
       call('updateMemory', { params: { id }, body }, options),

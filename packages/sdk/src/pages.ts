@@ -3,16 +3,19 @@
 const PAGE = 200
 
 /**
+ * Yields the items that each page has under the name `list`.
+ *
  * Fetches the next page when the last item of the previous one was consumed. The caller may delete items while it
  * iterates: the list gets shorter, the next page begins that much earlier, and no item is skipped.
  */
-export async function* eachOf<T extends { id: string }>(
-  fetchPage: (page: { offset: number; limit: number }) => Promise<{ items: readonly T[]; total: number }>,
+export async function* eachOf<K extends string, T extends { id: string }>(
+  list: K,
+  fetchPage: (page: { offset: number; limit: number }) => Promise<{ [name in K]: readonly T[] } & { total: number }>,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>()
   let known = 0
   for (let offset = 0; ; ) {
-    const { items, total } = await fetchPage({ offset, limit: PAGE })
+    const { [list]: items, total } = await fetchPage({ offset, limit: PAGE })
     const removed = Math.min(offset, known - total)
     known = total
     if (removed > 0) {

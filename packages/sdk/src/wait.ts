@@ -9,8 +9,8 @@ const LEAST_PATIENCE_MS = 60_000
 /** The longest wait before a retry, whatever the service asks for. */
 const MAX_ASKED_S = 300
 
-/** The longest timer. One that is set for longer, or for ever, would fire at once. */
-export const MAX_TIMER_MS = 2 ** 31 - 1
+/** 23 days. A timer that is set for more than 24, or for ever, would fire at once. */
+export const LONGEST_MS = 2e9
 
 /** Resolves after that time; rejects with the signal's reason as soon as it is aborted. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@
 //    handled is acknowledged without being handled again. Both hold within this process only; handlers must still be
 //    idempotent by event id.
 // 4. A worker that stops starts no new handlers, waits for the running ones, and gives back deliveries it could not
-//    finish.
+//    finish. If the service is away, this ends a second after the grace period.
 import { makeAcknowledge } from './acknowledge.ts'
 import type { Delivery, Event } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
@@ -17,12 +17,14 @@ import { RecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
 import { pollSource, streamSource, type Source } from './sources.ts'
 import type { Tokens } from './tokens.ts'
-import { MAX_TIMER_MS, orAborted } from './wait.ts'
+import { LONGEST_MS, orAborted } from './wait.ts'
 
 const DEFAULT_CONCURRENCY = 8
 const REMEMBERED = 10_000
 const MAX_REASON = 1_000
 const MAX_WAIT_S = 86_400
+/** How long after the grace period of a stop its last calls may take: long enough to give back what is unfinished. */
+const LAST_CALLS_MS = 1_000
 /** Stopping is no failure of the handler, so another worker may take the delivery at once. */
 const unfinished = (): RetryAfter => new RetryAfter(0, 'the worker was stopped')
 /**
@@ -76,7 +78,9 @@ export interface Worker {
   /**
    * Starts no new handlers, and resolves when the running ones have finished and their deliveries are acknowledged.
    * After `graceMs` the handlers' signal is aborted and the unfinished deliveries are given back; without it, or if it
-   * is longer than 24 days, they are waited for. A second call may set `graceMs` when the first did not.
+   * is longer than 23 days, they are waited for. A second call may set `graceMs` when the first did not. A second after
+   * `graceMs`, calls that the service has not responded to are given up; the deliveries come again when their leases
+   * lapse.
    */
   stop(graceMs?: number): Promise<void>
   /** Resolves once the worker has stopped. Rejects when it cannot go on: its key was revoked, or lacks the scope. */
@@ -89,6 +93,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   tokens: Tokens,
   options: WorkerOptionsOf<Client, D>,
 ): Worker {
+  const { deliveries } = client
   const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds } = options
   if (typeof handle !== 'function') throw new TypeError('handle takes a function')
   if (!Number.isInteger(concurrency) || concurrency < 1)
@@ -103,7 +108,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     })
   const handled = new RecentIds(REMEMBERED)
   const acknowledge = makeAcknowledge(async (ids) => {
-    const missed = ids.length - (await client.deliveries.ack(ids))
+    const missed = ids.length - (await deliveries.ack(ids, { signal: inHand.closed }))
     // Another worker had acknowledged them, or they became dead letters when their leases ended. Without a report,
     // nobody would learn why an event that was handled is among the dead letters.
     if (missed > 0) report(new Error(`${missed} of ${ids.length} handled deliveries were settled before`))
@@ -114,7 +119,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   async function handleDelivery(delivery: Delivery): Promise<Settle> {
     const event = delivery.payload as Event & { data: D }
     if (!handled.has(delivery.event_id)) {
-      if (stopping) return () => giveBack(client.deliveries, delivery, unfinished())
+      if (stopping) return () => giveBack(deliveries, delivery, unfinished(), inHand.closed)
       const trace = typeof event['traceparent'] === 'string' ? { traceparent: event['traceparent'] } : {}
       const work = {
         event,
@@ -127,14 +132,13 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
         await orAborted(handle(work), outOfTime.signal)
       } catch (error) {
         if (!outOfTime.signal.aborted) report(error, delivery)
-        return () => giveBack(client.deliveries, delivery, error)
+        return () => giveBack(deliveries, delivery, error, inHand.closed)
       }
       handled.add(delivery.event_id)
     }
     return () => acknowledge(delivery.id)
   }
 
-  const { deliveries } = client
   const isStopping = (): boolean => stopping !== null
   const inHand = makeInHand({ deliveries, concurrency, leaseSeconds, handle: handleDelivery, isStopping, report })
   const source: Source =
@@ -151,25 +155,22 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
       // A poll may have brought something in while it was being closed.
       await inHand.finish()
       inHand.close()
-      options.signal?.removeEventListener('abort', stopNow)
+      options.signal?.removeEventListener('abort', begin)
     })())
 
   async function stop(graceMs?: number): Promise<void> {
-    const isLimited = graceMs !== undefined && graceMs <= MAX_TIMER_MS
-    const timer = isLimited ? setTimeout(() => outOfTime.abort(unfinished()), graceMs) : undefined
-    await begin().finally(() => clearTimeout(timer))
+    const isLimited = graceMs !== undefined && graceMs <= LONGEST_MS
+    if (!isLimited) return begin()
+    const timers = [
+      setTimeout(() => outOfTime.abort(unfinished()), graceMs),
+      setTimeout(inHand.close, graceMs + LAST_CALLS_MS),
+    ]
+    await begin().finally(() => timers.forEach(clearTimeout))
   }
 
-  const stopNow = (): void => void stop()
-  if (options.signal?.aborted) stopNow()
-  options.signal?.addEventListener('abort', stopNow, { once: true })
-  const stopped = source.ended.then(
-    () => stop(),
-    async (error: unknown) => {
-      await stop()
-      throw error
-    },
-  )
+  if (options.signal?.aborted) void begin()
+  options.signal?.addEventListener('abort', begin, { once: true })
+  const stopped = source.ended.finally(begin)
   // A caller that does not await `stopped` learns of the failure from `onError`.
   stopped.catch((error: unknown) => report(error))
   return { stop, stopped }
@@ -189,11 +190,14 @@ const restOf = (error: unknown, { attempt_count }: Delivery): number =>
  * Gives a delivery back with values that the service accepts: whole seconds, a day at most, and a reason without NUL,
  * the one character that no store keeps.
  */
-async function giveBack(deliveries: DeliveryCalls, delivery: Delivery, error: unknown): Promise<void> {
+async function giveBack(
+  deliveries: DeliveryCalls,
+  delivery: Delivery,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
   const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '')
   const reason = said.slice(0, MAX_REASON) || 'the handler failed'
-  await deliveries.nack([delivery.id], {
-    reason,
-    ...(error instanceof DeadLetter ? { dead_letter: true } : { retry_after_seconds: restOf(error, delivery) }),
-  })
+  const rest = error instanceof DeadLetter ? { dead_letter: true } : { retry_after_seconds: restOf(error, delivery) }
+  await deliveries.nack([delivery.id], { reason, ...rest }, { signal })
 }

@@ -10,7 +10,7 @@ test('[SDK-4] removing items while walking through a list skips none', async () 
   for (const removes of [() => true, (n: number) => n % 3 === 0, () => false]) {
     const list = Array.from({ length: 450 }, (_, n) => ({ id: `item-${n}`, n }))
     const walked: number[] = []
-    const pages = eachOf(async ({ offset, limit }) => ({
+    const pages = eachOf('items', async ({ offset, limit }) => ({
       items: list.slice(offset, offset + limit),
       total: list.length,
     }))

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { createClient, type Client } from '@sensorium/client'
 import { delivery, streams } from './streams.ts'
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 const KEY = `ak_live_${'k'.repeat(32)}`
 
 /** A server that never responds to requests that `held` selects, and responds to others with `{}`. */
@@ -107,7 +109,7 @@ test('[SDK-10] a stream that is reopened does not exceed the concurrency', async
   })
   await taken[1]
   // A delivery that is read is handled in the same turn.
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   assert.deepEqual(begun, ['one'])
   first.resolve()
   await second.promise
@@ -161,6 +163,45 @@ test('[SDK-13] a second stop with a grace period ends what the first one waited 
   await patient
   assert.deepEqual(told, ['nack dlv_slow'])
 })
+
+const LAST_CALLS = {
+  'ack dlv_one': async () => {},
+  'nack dlv_one': () => new Promise(() => {}),
+  'extend dlv_two': async () => {},
+}
+for (const [call, handle] of Object.entries(LAST_CALLS))
+  test(`[SDK-13] ${call} is given up a second after the grace period, if the service does not respond`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { client, hears, unanswered } = streams([delivery('one'), delivery('two')])
+    unanswered.add(call)
+    const begun = Promise.withResolvers<void>()
+    const errors: unknown[] = []
+    const worker = client.worker({
+      mode: 'sse',
+      concurrency: 1,
+      leaseSeconds: 30,
+      onError: (error) => errors.push(String(error)),
+      handle() {
+        begun.resolve()
+        return handle()
+      },
+    })
+    await begun.promise
+    await nextTurn()
+    // The time in which acknowledgements are gathered.
+    t.mock.timers.tick(5)
+    if (!call.startsWith('nack')) await hears(call)
+    let isStopped = false
+    const stopped = worker.stop(2000).then(() => (isStopped = true))
+    t.mock.timers.tick(2000)
+    await hears(call)
+    t.mock.timers.tick(999)
+    await nextTurn()
+    assert.equal(isStopped, false)
+    t.mock.timers.tick(1)
+    await stopped
+    assert.deepEqual(errors, ['Error: the worker was stopped before the service responded'])
+  })
 
 for (const endless of [Number.POSITIVE_INFINITY, 2 ** 31])
   test(`[SDK-13] no timer is set for ${endless} ms, after which it would fire at once`, async (t) => {

@@ -33,6 +33,8 @@ interface Streams {
   taken: Promise<void>[]
   /** Ids of deliveries whose leases are lost: they are not extended. */
   lost: Set<string>
+  /** Calls that get no response before they are aborted. */
+  unanswered: Set<string>
 }
 
 /**
@@ -42,6 +44,7 @@ interface Streams {
 export function streams(...lists: Delivery[][]): Streams {
   const told: string[] = []
   const lost = new Set<string>()
+  const unanswered = new Set<string>()
   const heard = new Map<string, PromiseWithResolvers<void>>()
   const hearing = (call: string): PromiseWithResolvers<void> => {
     const found = heard.get(call) ?? Promise.withResolvers<void>()
@@ -63,9 +66,20 @@ export function streams(...lists: Delivery[][]): Streams {
     const call = `${pathname.split('/').at(-1)} ${delivery_ids}`
     told.push(call)
     hearing(call).resolve()
+    if (unanswered.has(call))
+      return new Promise((_, reject) =>
+        request.signal.addEventListener('abort', () => reject(request.signal.reason as Error), { once: true }),
+      )
     const held = delivery_ids.filter((id) => !lost.has(id)).length
     return Response.json({ acknowledged: held, nacked: held, extended: held })
   }
   const client = createClient({ url: 'http://service', token: 't', fetch: given })
-  return { client, told, hears: (call) => hearing(call).promise, taken: takings.map(({ promise }) => promise), lost }
+  return {
+    client,
+    told,
+    hears: (call) => hearing(call).promise,
+    taken: takings.map(({ promise }) => promise),
+    lost,
+    unanswered,
+  }
 }
