@@ -38,8 +38,7 @@ async function nextDelivery(client: Client): Promise<Delivery> {
 
 async function handleNext(triage: Client): Promise<Handled> {
   const { id, event_id, payload } = await nextDelivery(triage)
-  const { celsius } = payload['data'] as Measured
-  const enrichment = payload['enrichment'] as { memories: { title: string }[] } | undefined
+  const { celsius } = payload.data as Measured
   await triage.memory.remember({
     type: 'episodic',
     title: `Pump 7 overheated at ${celsius} degrees`,
@@ -48,7 +47,7 @@ async function handleNext(triage: Client): Promise<Handled> {
     source_event_id: event_id,
   })
   await triage.deliveries.ack([id])
-  return { eventId: event_id, celsius, remembered: (enrichment?.memories ?? []).map(({ title }) => title) }
+  return { eventId: event_id, celsius, remembered: (payload.enrichment?.memories ?? []).map(({ title }) => title) }
 }
 
 export async function alerts(

@@ -1,5 +1,6 @@
 // The mailbox: polling, settling, dead letters, and the state of a queue.
 import { operation } from './operation.ts'
+import { DeliveredEvent } from './delivered-event.ts'
 import { Event } from './events.ts'
 import { Type, type Static, clampedLimit, dateTime, eventTypeGlob, id, oneOf, page, text } from './shapes.ts'
 
@@ -11,14 +12,11 @@ const nullableTime = Type.Unsafe<string | null>({
   examples: ['2030-01-31T12:00:00Z'],
 })
 
-/** With extension attributes, and with what the service adds: `original` and `enrichment`. */
-const payload = Type.Unsafe<Event & Record<string, unknown>>(Event)
-
 export const Delivery = Type.Object(
   {
     id: id('dlv'),
     event_id: Type.String({ examples: ['order-1-created'] }),
-    payload,
+    payload: Type.Unsafe<DeliveredEvent>(DeliveredEvent),
     attempt_count: Type.Integer({ minimum: 1 }),
     created_at: dateTime(),
   },
@@ -33,7 +31,7 @@ export const DeadLetter = Type.Object(
     agent_id: id('agt'),
     attempt_count: Type.Integer(),
     dlq_reason: Type.String({ examples: ['the ledger is closed'] }),
-    payload,
+    payload: Type.Unsafe<Event & Record<string, unknown>>(Event),
     created_at: dateTime(),
     dead_lettered_at: dateTime(),
   },

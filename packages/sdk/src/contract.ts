@@ -1093,9 +1093,69 @@ export type DeliveryList = {
 export type Delivery = {
   id: string
   event_id: string
-  /** A CloudEvents 1.0 envelope. Extension attributes are stored unchanged. */
-  payload: Event
+  /** The published event with its extension attributes, and what the service adds. */
+  payload: DeliveredEvent
   attempt_count: number
+  created_at: string
+}
+
+/** The published event with its extension attributes, and what the service adds. */
+export type DeliveredEvent = {
+  specversion: '1.0'
+  /** Printable characters without spaces. */
+  type: string
+  source: string
+  /** The deduplication key, unique in the tenant. */
+  id: string
+  time?: string
+  datacontenttype?: string
+  subject?: string
+  /** The id of an agent, or of a channel that the sender is a member of. The agent, or every other member of the channel, receives the event in addition to the recipients with a matching interest or feed. */
+  recipient?: string
+  /** The `recipient` that a reply to this event should have. Stored unchanged. */
+  replyto?: string
+  /** In a reply: the `correlationid` of the question, or the id of the question if it has none. Stored unchanged. */
+  correlationid?: string
+  /** Any JSON. Filters are evaluated against it. */
+  data?: unknown
+  /** What the receiver remembers about the event, if an interest of it asks for that. */
+  enrichment?: Enrichment
+  /** The body that came through a webhook or connector, before it was mapped. */
+  original?: unknown
+  [extension: string]: unknown
+}
+
+/** What the receiver remembers about the event, if an interest of it asks for that. */
+export type Enrichment = {
+  depth: 'light' | 'full'
+  /** The most relevant first. */
+  memories: {
+    id: string
+    title: string
+    score: number
+    /** Only with the depth `full`. */
+    content?: string
+    /** Only with the depth `full`. The strongest first. */
+    relationships?: Relationship[]
+  }[]
+  /** Only with the depth `full`. Earlier events with the same subject that this agent was sent, latest first. */
+  recent_events?: {
+    event_id: string
+    type: string
+    source: string
+    time: string | null
+    data?: unknown
+  }[]
+}
+
+export type Relationship = {
+  id: string
+  tenant_id: string
+  source_memory_id: string
+  target_memory_id: string
+  relationship_type: 'caused_by' | 'related_to' | 'contradicts' | 'supports' | 'derived_from' | 'part_of'
+  strength: number
+  metadata: Record<string, unknown> | null
   created_at: string
 }
 
@@ -1609,17 +1669,6 @@ export type RelationshipCreate = {
   relationship_type: 'caused_by' | 'related_to' | 'contradicts' | 'supports' | 'derived_from' | 'part_of'
   strength?: number
   metadata?: Record<string, unknown> | null
-}
-
-export type Relationship = {
-  id: string
-  tenant_id: string
-  source_memory_id: string
-  target_memory_id: string
-  relationship_type: 'caused_by' | 'related_to' | 'contradicts' | 'supports' | 'derived_from' | 'part_of'
-  strength: number
-  metadata: Record<string, unknown> | null
-  created_at: string
 }
 
 export type Traversal = {

@@ -8,7 +8,7 @@
 // 4. A worker that stops starts no new handlers, waits for the running ones, and gives back deliveries it could not
 //    finish. If the service is away, this ends a second after the grace period.
 import { makeAcknowledge } from './acknowledge.ts'
-import type { Delivery, Event } from './contract.ts'
+import type { DeliveredEvent, Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { DeadLetter, RetryAfter } from './errors.ts'
 import type { EventDefaults } from './events.ts'
@@ -40,8 +40,8 @@ export interface WorkerClient<Client> {
 }
 
 export interface WorkOf<Client, D> {
-  /** The event: type, source, subject, data and any other attributes it carries. */
-  event: Event & { data: D }
+  /** The event: type, source, subject, data and any other attributes, with what the service adds to it. */
+  event: DeliveredEvent & { data: D }
   delivery: Delivery
   /** A client whose events name this event as their cause and continue its trace. */
   client: Client
@@ -117,7 +117,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   let stopping: Promise<void> | null = null
 
   async function handleDelivery(delivery: Delivery): Promise<Settle> {
-    const event = delivery.payload as Event & { data: D }
+    const event = delivery.payload as DeliveredEvent & { data: D }
     if (!handled.has(delivery.event_id)) {
       if (stopping) return () => giveBack(deliveries, delivery, unfinished(), inHand.closed)
       const trace = typeof event['traceparent'] === 'string' ? { traceparent: event['traceparent'] } : {}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { DeliveredEvent, type Enrichment } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { interest, poll, publish } from '../events/tools.ts'
@@ -8,20 +9,11 @@ import { makeStepTurns } from '../../src/kernel/step-turns.ts'
 import { queryOf } from '../../src/enrichment/query.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { compileCheckFor } from '../../src/operations/validate.ts'
 import type { Recall } from '../../src/memory/recall.ts'
 import { NOT_AHEAD } from './not-ahead.ts'
 
-interface Block {
-  depth: string
-  memories: {
-    id: string
-    title: string
-    score: number
-    content?: string
-    relationships?: { target_memory_id: string }[]
-  }[]
-  recent_events?: { event_id: string }[]
-}
+const wrongIn = compileCheckFor([])(DeliveredEvent)
 
 describe('the query of an event', () => {
   test('[ENR-1] is made of its subject, the end of its type and its data, and is bounded', () => {
@@ -118,8 +110,11 @@ onBothEngines((engine) => {
           body: { type: 'semantic', scope, title, content },
         })
       ).body.id
-    const block = async (agent: TestAgent): Promise<Block | undefined> =>
-      (await poll(service, agent.token)).at(-1)?.payload['enrichment'] as Block | undefined
+    async function block(agent: TestAgent): Promise<Enrichment | undefined> {
+      const payload = (await poll(service, agent.token)).at(-1)?.payload as DeliveredEvent
+      assert.equal(wrongIn(payload), null)
+      return payload.enrichment
+    }
 
     test('[ENR-1] [ENR-2] [ENR-3] [ENR-4] light names up to three memories, full adds content, relationships and earlier events', async () => {
       const parcel = await remember(
@@ -193,7 +188,7 @@ onBothEngines((engine) => {
       const earlier = new Map(
         handed.map(({ payload }) => [
           payload['id'],
-          (payload['enrichment'] as Block).recent_events!.map(({ event_id }) => event_id),
+          (payload['enrichment'] as Enrichment).recent_events!.map(({ event_id }) => event_id),
         ]),
       )
       assert.deepEqual(
@@ -223,7 +218,7 @@ onBothEngines((engine) => {
       const titles = async (event: Record<string, unknown>): Promise<string[]> => {
         await publish(service, agent.token, event)
         const [delivery] = await poll(service, agent.token)
-        return (delivery!.payload as unknown as { enrichment: Block }).enrichment.memories.map(({ title }) => title)
+        return (delivery!.payload as DeliveredEvent).enrichment!.memories.map(({ title }) => title)
       }
       const pump = { type: 'com.plant.pump.measured', subject: 'pump/7', data: { pump: 7, celsius: 93 } }
       assert.deepEqual(await titles({ id: 'pump', ...pump }), ['Pump 7 runs hot since its rebuild'])
