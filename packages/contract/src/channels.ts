@@ -37,6 +37,17 @@ export const Channel = Type.Object(
 )
 export type Channel = Static<typeof Channel>
 
+const ListedChannel = Type.Object(
+  {
+    ...Channel.properties,
+    member: Type.Optional(
+      Type.Boolean({ description: 'Whether the caller is a member. Only if `membership` was requested.' }),
+    ),
+  },
+  { $id: 'ListedChannel' },
+)
+export type ListedChannel = Static<typeof ListedChannel>
+
 export const ChannelCreate = Type.Object(
   {
     name: filledText(255, { examples: ['Incidents'] }),
@@ -103,11 +114,20 @@ export const channelOperations = {
     method: 'GET',
     path: '/channels',
     access: reading,
-    query: Type.Object({ ...page }),
+    query: Type.Object({
+      ...page,
+      membership: Type.Optional(
+        Type.Boolean({
+          default: false,
+          examples: [true],
+          description: 'Whether each channel has `member`, which says whether the caller is a member of it.',
+        }),
+      ),
+    }),
     success: {
       200: {
         description: 'A page of channels',
-        schema: Type.Object({ channels: Type.Array(Channel), total: Type.Integer() }, { $id: 'ChannelList' }),
+        schema: Type.Object({ channels: Type.Array(ListedChannel), total: Type.Integer() }, { $id: 'ChannelList' }),
       },
     },
   }),

@@ -437,6 +437,8 @@ export interface Operations {
     query: {
       offset?: number
       limit?: number
+      /** Whether each channel has `member`, which says whether the caller is a member of it. */
+      membership?: boolean
     }
     body: undefined
     response: ChannelList
@@ -1387,8 +1389,34 @@ export type InterestCreate = {
 }
 
 export type ChannelList = {
-  channels: Channel[]
+  channels: ListedChannel[]
   total: number
+}
+
+export type ListedChannel = {
+  id: string
+  tenant_id: string
+  /** The id in another system of yours, unique among resources of the same kind in the tenant. */
+  external_id?: string
+  name: string
+  description: string | null
+  /** `open`: every agent of the tenant can see, join and leave the channel. `private`: only members and org-admins can see it. `direct`: like private, with at most 2 members. */
+  type: 'open' | 'private' | 'direct'
+  created_by_type: 'agent' | 'org_admin'
+  created_by_id: string
+  created_at: string
+  updated_at: string
+  /** Whether the caller is a member. Only if `membership` was requested. */
+  member?: boolean
+}
+
+export type ChannelCreate = {
+  name: string
+  description?: string | null
+  /** `open`: every agent of the tenant can see, join and leave the channel. `private`: only members and org-admins can see it. `direct`: like private, with at most 2 members. */
+  type: 'open' | 'private' | 'direct'
+  /** The id in another system of yours, unique among resources of the same kind in the tenant. */
+  external_id?: string
 }
 
 export type Channel = {
@@ -1404,15 +1432,6 @@ export type Channel = {
   created_by_id: string
   created_at: string
   updated_at: string
-}
-
-export type ChannelCreate = {
-  name: string
-  description?: string | null
-  /** `open`: every agent of the tenant can see, join and leave the channel. `private`: only members and org-admins can see it. `direct`: like private, with at most 2 members. */
-  type: 'open' | 'private' | 'direct'
-  /** The id in another system of yours, unique among resources of the same kind in the tenant. */
-  external_id?: string
 }
 
 export type MemberList = {

@@ -165,6 +165,22 @@ export async function pageSeenChannels(
   return { rows, total: count?.n ?? 0 }
 }
 
+/** Returns which of these channels the participant is a member of. */
+export async function listJoined(
+  db: Db,
+  tenantId: string,
+  participantId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.rows<{ channel_id: string }>(
+    `select channel_id from channel_members
+      where tenant_id = ? and participant_id = ? and ${db.dialect.inList('channel_id')}`,
+    [tenantId, participantId, db.dialect.list(ids)],
+  )
+  return new Set(rows.map(({ channel_id }) => channel_id))
+}
+
 /** Inserts unless the participant is already a member. Returns how many rows were written. */
 export const insertMember = (db: Db, row: MemberRow): Promise<number> =>
   db.run(

@@ -89,6 +89,8 @@ async function run(tool: Tool, check: Check, input: Record<string, unknown>, cal
 
 export interface McpServerOptions {
   version: string
+  /** The agent that the model is, if it is known. */
+  agentId: string | null
   /** Whether clients can subscribe to the mailbox and be notified of new events. */
   subscribes: boolean
 }
@@ -96,12 +98,12 @@ export interface McpServerOptions {
 /** `callerOf` returns the caller of one request; its calls end with the signal. */
 export function makeMcpServer(
   callerOf: (signal: AbortSignal) => Caller,
-  { version, subscribes }: McpServerOptions,
+  { version, agentId, subscribes }: McpServerOptions,
 ): McpServer {
   const server = new McpServer(
     { name: 'sensorium', title: 'Sensorium', version },
     {
-      instructions: INSTRUCTIONS,
+      instructions: agentId === null ? INSTRUCTIONS : `${INSTRUCTIONS}\nYou are the agent ${agentId}.`,
       capabilities: { tools: {}, resources: { subscribe: subscribes }, prompts: {} },
     },
   )

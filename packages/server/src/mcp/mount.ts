@@ -2,7 +2,7 @@
 // node can take the next one.
 import { createMcpHandler, type AuthInfo } from '@modelcontextprotocol/server'
 import type { Identify } from '../auth/identify.ts'
-import type { Principal } from '../auth/principal.ts'
+import { isOrgAdmin, type Principal } from '../auth/principal.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { bearer } from '../http/authenticate.ts'
 import { makeBodyTurns } from '../http/body-turns.ts'
@@ -86,7 +86,11 @@ export function mcpMount(tools: McpTools): Mount {
       const caller = callerInProcess({ operations, principal, options, pause, resultTurn })
       // A call ends with the HTTP request that carries it. Before protocol 2026-07-28, subscribing needs a session.
       return boundExchange(
-        makeMcpServer(() => caller, { version, subscribes: era === 'modern' }),
+        makeMcpServer(() => caller, {
+          version,
+          agentId: isOrgAdmin(principal) ? null : principal.id,
+          subscribes: era === 'modern',
+        }),
         bounds,
       )
     },

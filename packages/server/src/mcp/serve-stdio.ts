@@ -35,7 +35,9 @@ export async function serveMcpOverStdio({ url, apiKey, version, report, signal }
       },
     }
   }
-  serveStdio(() => makeMcpServer(callerOf, { version, subscribes: false }), { onerror: report })
+  serveStdio(() => makeMcpServer(callerOf, { version, agentId: agent?.id ?? null, subscribes: false }), {
+    onerror: report,
+  })
   // A file or /dev/null emits `end` but not `close`; a destroyed stream emits `close` but not `end`.
   await new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve))
 }

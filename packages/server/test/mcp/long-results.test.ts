@@ -35,7 +35,7 @@ test('[MCP-42] [MCP-43] a message waits until the answer before is taken, and th
     return { event, deliveries: [] } as never
   }
   const caller = { id: 'agent', pause, call, events: noEvents }
-  const server = makeMcpServer(() => caller, { version: '1.0.0', subscribes: false })
+  const server = makeMcpServer(() => caller, { version: '1.0.0', agentId: null, subscribes: false })
   const [near, far] = InMemoryTransport.createLinkedPair()
   await boundExchange(server, {
     turn: pause,

@@ -17,7 +17,7 @@ const list = (id: number) => ({ jsonrpc: '2.0' as const, id, method: 'tools/list
 async function connect(turns: StepTurns, tenant: string, answered: (message: JSONRPCMessage) => void) {
   const none = () => Promise.reject(new Error('no tool is called'))
   const caller = { id: 'agent', pause: nextTurn, call: none, events: noEvents }
-  const server = makeMcpServer(() => caller, { version: '1.0.0', subscribes: false })
+  const server = makeMcpServer(() => caller, { version: '1.0.0', agentId: null, subscribes: false })
   const [near, far] = InMemoryTransport.createLinkedPair()
   await boundExchange(server, {
     turn: () => turns.take(tenant, 'agent'),

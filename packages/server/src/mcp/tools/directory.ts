@@ -1,5 +1,5 @@
 // The directory: agents and channels.
-import { operations, Type } from '@sensorium/contract'
+import { isId, operations, Type } from '@sensorium/contract'
 import { isRefusal } from '../refusal.ts'
 import { idArgument, tool } from '../tool.ts'
 
@@ -12,11 +12,21 @@ export const directoryTools = [
   tool({
     name: 'list_agents',
     title: 'List agents',
-    description: 'List the agents of your organisation, newest first.',
+    description: 'List the agents of your organisation, newest first. `you` is the agent that you are yourself.',
     input: Type.Object(page),
-    output: Type.Object({ agents: Type.Array(Type.Unknown()), total: Type.Integer() }),
+    output: Type.Object({
+      you: Type.Optional(
+        Type.Object({
+          id: Type.String(),
+          name: Type.String(),
+          team_id: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+        }),
+      ),
+      agents: Type.Array(Type.Unknown()),
+      total: Type.Integer(),
+    }),
     effect: 'reads',
-    async run({ limit = 20, offset = 0 }, { call }) {
+    async run({ limit = 20, offset = 0 }, { id: ownId, call }) {
       const found = await call(operations.listAgents, { query: { limit, offset } })
       const agents = found.agents.map(({ id, name, description, status, team_id }) => ({
         id,
@@ -25,20 +35,30 @@ export const directoryTools = [
         status,
         team_id,
       }))
-      return { agents, total: found.total }
+      // An org-admin is no agent.
+      if (!isId('agent', ownId)) return { agents, total: found.total }
+      const listed = agents.find(({ id }) => id === ownId)
+      const { name, team_id } = listed ?? (await call(operations.getAgent, { params: { id: ownId } }))
+      return { you: { id: ownId, name, team_id }, agents, total: found.total }
     },
   }),
   tool({
     name: 'list_channels',
     title: 'List channels',
     description:
-      'List the channels that you can see: the open ones, and the private and direct ones that you are a member of. A channel delivers messages posted to it, and events that match its feeds, to its members. join_channel makes you a member of an open one, or tells you that you are one already.',
+      'List the channels that you can see: the open ones, and the private and direct ones that you are a member of. A channel delivers messages posted to it, and events that match its feeds, to its members. member says whether you are a member; join_channel makes you one of an open channel.',
     input: Type.Object(page),
     output: Type.Object({ channels: Type.Array(Type.Unknown()), total: Type.Integer() }),
     effect: 'reads',
     async run({ limit = 20, offset = 0 }, { call }) {
-      const found = await call(operations.listChannels, { query: { limit, offset } })
-      const channels = found.channels.map(({ id, name, description, type }) => ({ id, name, description, type }))
+      const found = await call(operations.listChannels, { query: { limit, offset, membership: true } })
+      const channels = found.channels.map(({ id, name, description, type, member }) => ({
+        id,
+        name,
+        description,
+        type,
+        member,
+      }))
       return { channels, total: found.total }
     },
   }),

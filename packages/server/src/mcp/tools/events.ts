@@ -29,7 +29,7 @@ const relations = {
     argument('order-16-paid', { description: 'The event_id of the event that made you publish this one' }),
   ),
   reply_to: Type.Optional(
-    idArgument('agt', 'If you ask for a reply: the id of the agent or channel that the reply should go to'),
+    idArgument('agt', 'If you ask for a reply: "me", or the id of another agent or channel that it should go to'),
   ),
   correlation_id: Type.Optional(
     argument('question-1', {
@@ -50,9 +50,20 @@ interface EventInput {
   correlation_id?: string
 }
 
+/** Refuses an org-admin, who has no mailbox for a reply. */
+function agentOnly(id: string): string {
+  if (isId('agent', id)) return id
+  throw notFound('agent', id, 'An org-admin receives no replies; use the key of an agent, or name one in reply_to')
+}
+
 function envelopeOf(given: EventInput, caller: string): Record<string, unknown> {
   const { type, source, id, caused_by, reply_to, correlation_id, ...others } = given
-  const named = { causationid: caused_by, replyto: reply_to, correlationid: correlation_id, ...others }
+  const named = {
+    causationid: caused_by,
+    replyto: reply_to === 'me' ? agentOnly(caller) : reply_to,
+    correlationid: correlation_id,
+    ...others,
+  }
   return {
     specversion: '1.0',
     type,
