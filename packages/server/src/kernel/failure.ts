@@ -85,8 +85,12 @@ export const badSignature = (): Failure =>
 export const insufficientScope = (scope: string): Failure =>
   fail('insufficient_scope', `This needs the scope ${scope}`, { required_scope: scope })
 
-export const notFound = (type: string, id: string): Failure =>
-  fail('not_found', `There is no such ${type.replaceAll('_', ' ')}`, {
+export const notFound = (
+  type: string,
+  id: string,
+  message = `There is no such ${type.replaceAll('_', ' ')}`,
+): Failure =>
+  fail('not_found', message, {
     resource_type: type,
     resource_id: String(shownValue(id)),
   })

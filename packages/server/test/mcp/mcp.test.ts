@@ -174,6 +174,14 @@ onBothEngines((engine) => {
     })
     assert.ok(refused.isError)
     assert.equal(refused.result.error.details.rule, 'not_a_member')
+    for (const channel_id of [two.id, 'Room']) {
+      const wrong = await useTool<{ error: object }>(mine!, 'post_to_channel', { channel_id, text: 'hello' })
+      assert.deepEqual(wrong.result.error, {
+        code: 'not_found',
+        message: 'There is no such channel: channel_id is an id from list_channels',
+        details: { resource_type: 'channel', resource_id: channel_id },
+      })
+    }
     await Promise.all([mine!, theirs!, outside!].map((client) => client.close()))
   })
 

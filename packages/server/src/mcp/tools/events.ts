@@ -1,5 +1,6 @@
 // Events: publish one, see who received it, ask who would.
-import { operations, POSTED_TYPE, Type } from '@sensorium/contract'
+import { isId, operations, POSTED_TYPE, Type } from '@sensorium/contract'
+import { notFound } from '../../kernel/failure.ts'
 import { argument, idArgument, tool, type Caller } from '../tool.ts'
 
 const event = {
@@ -108,8 +109,12 @@ export const eventTools = [
     }),
     output: Published,
     effect: 'adds',
-    run: ({ channel_id, text, type = POSTED_TYPE, ...given }, caller) =>
-      publish({ ...given, type, recipient: channel_id, data: { text } }, caller),
+    async run({ channel_id, text, type = POSTED_TYPE, ...given }, caller) {
+      // As a recipient, the id of an agent would be taken for that agent, and a name be called an unknown one.
+      if (!isId('channel', channel_id))
+        throw notFound('channel', channel_id, 'There is no such channel: channel_id is an id from list_channels')
+      return publish({ ...given, type, recipient: channel_id, data: { text } }, caller)
+    },
   }),
   tool({
     name: 'trace_event',
