@@ -55,10 +55,16 @@ const prepared = TOOLS.map((tool) => ({
   },
 }))
 
-/** Returns what a model can act on: the code, message and details of a refusal. */
-function refusalResult(error: unknown): CallToolResult {
+/** Returns what a model can act on: the code, message and details of a refusal, which names an argument of the tool. */
+function refusalResult(error: unknown, argumentOf: Tool['argumentOf']): CallToolResult {
   if (!isRefusal(error)) throw error
-  const { code, message, details } = error
+  let { code, message, details } = error
+  const { field } = details as { field?: string }
+  const argument = field === undefined ? undefined : argumentOf[field]
+  if (argument !== undefined) {
+    message = message.replace(field!, argument)
+    details = { ...(details as object), field: argument }
+  }
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: { code, message, details } }) }] }
 }
 
@@ -78,12 +84,16 @@ function checked({ input }: Tool, check: Check, given: Record<string, unknown>):
 }
 
 async function run(tool: Tool, check: Check, input: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+  let argumentOf: Tool['argumentOf'] = {}
   try {
-    const result = await tool.run(checked(tool, check, input) as never, caller)
+    const given = checked(tool, check, input)
+    // What is refused from here on is named as the API names it.
+    argumentOf = tool.argumentOf
+    const result = await tool.run(given as never, caller)
     const text = await inSteps(textSteps(result), caller.pause)
     return { content: [{ type: 'text', text }], structuredContent: result }
   } catch (error) {
-    return refusalResult(error)
+    return refusalResult(error, argumentOf)
   }
 }
 

@@ -33,6 +33,8 @@ export interface Tool {
   description: string
   input: Schema
   output: Schema
+  /** Arguments that have another name in the API, by that name: a refusal names the argument. */
+  argumentOf: Readonly<Record<string, string>>
   /** Changes nothing. */
   readOnly: boolean
   /** Doing it twice is the same as doing it once. */
@@ -48,6 +50,7 @@ interface Definition<I extends Schema> {
   description: string
   input: I
   output: Schema
+  argumentOf?: Readonly<Record<string, string>>
   effect: 'reads' | 'adds' | 'sets' | 'removes'
   run(input: Static<I>, caller: Caller): Promise<Record<string, unknown>>
 }
@@ -59,9 +62,10 @@ export const argument = (example: string, keywords: Parameters<typeof Type.Strin
 export const idArgument = (prefix: string, description?: string) =>
   argument(`${prefix}_01hv3k8z9q4m7t2x5c6w8r0s1d`, description === undefined ? {} : { description })
 
-export function tool<I extends Schema>({ effect, run, ...rest }: Definition<I>): Tool {
+export function tool<I extends Schema>({ effect, run, argumentOf = {}, ...rest }: Definition<I>): Tool {
   return {
     ...rest,
+    argumentOf,
     readOnly: effect === 'reads',
     idempotent: effect !== 'adds',
     destructive: effect === 'removes',

@@ -13,6 +13,16 @@ test('[MCP-41] the example of every argument is one that could be sent', () => {
       assert.doesNotMatch(JSON.stringify(exampleOf(schema)), /"example"/, `${name}.${argument}`)
 })
 
+test('[MCP-2] tools name the defaults of their arguments, and ask for data that filters can read', () => {
+  const argumentsOf = (name: string) =>
+    (TOOLS.find((tool) => tool.name === name)!.input as { properties: Record<string, Record<string, unknown>> })
+      .properties
+  const { type, scope } = argumentsOf('remember')
+  const { with_memories } = argumentsOf('subscribe')
+  assert.deepEqual([type!['default'], scope!['default'], with_memories!['default']], ['semantic', 'agent', 'none'])
+  assert.match(String(argumentsOf('publish_event')['data']!['description']), /an object, not a string/)
+})
+
 onBothEngines((engine) => {
   let service: Service
   let tenant: TestTenant
@@ -49,6 +59,31 @@ onBothEngines((engine) => {
       const relation = name === 'relate' ? { relationship_type: 'supports' } : {}
       const reply = await useTool<Refused>(client, name, { ...required, ...relation, surplus: 1 })
       assert.equal(reply.result.error?.details.field, 'surplus', name)
+    }
+    await client.close()
+  })
+
+  test('[MCP-30] a refusal of the API names the argument of the tool', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.token)
+    type Refused = { error: { message: string; details: { field: string } } }
+    const given = { event_type: 'mcp.*', filter: 'total over 100' }
+    const { error } = (await useTool<Refused>(client, 'subscribe', given)).result
+    assert.deepEqual([error.details.field, error.message.split(':')[0]], ['filter', 'filter'])
+    await client.close()
+  })
+
+  test('[MCP-50] an org-admin is told that it has no subscriptions', async () => {
+    const client = await connectMcp(service.url, tenant.admin)
+    const uses = {
+      subscribe: { event_type: 'mcp.*' },
+      list_subscriptions: {},
+      unsubscribe: { subscription_id: 'int_x' },
+    }
+    for (const [name, given] of Object.entries(uses)) {
+      const { result } = await useTool<{ error: { code: string; message: string } }>(client, name, given)
+      assert.equal(result.error.code, 'not_found', name)
+      assert.equal(result.error.message, 'An org-admin has no subscriptions; use the key of an agent')
     }
     await client.close()
   })

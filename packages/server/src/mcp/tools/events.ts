@@ -5,7 +5,12 @@ import { argument, idArgument, tool, type Caller } from '../tool.ts'
 
 const event = {
   type: argument('com.example.order.created', { description: 'What happened, in reverse-DNS form' }),
-  data: Type.Optional(Type.Unknown({ description: 'Any JSON: what the recipients need to know' })),
+  data: Type.Optional(
+    Type.Unknown({
+      description:
+        'What the recipients need to know: an object, not a string that contains JSON, so that filters can read it',
+    }),
+  ),
   subject: Type.Optional(argument('order/17', { description: 'What the event is about' })),
   source: Type.Optional(
     argument('/plant/north', { description: 'A URI that says where the event comes from; defaults to you' }),

@@ -26,8 +26,8 @@ export const memoryTools = [
     input: Type.Object({
       title,
       content,
-      type: Type.Optional(type),
-      scope: Type.Optional(scope),
+      type: Type.Optional({ ...type, default: 'semantic' }),
+      scope: Type.Optional({ ...scope, default: 'agent' }),
       team_id: Type.Optional(argument('support')),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),

@@ -1,5 +1,6 @@
 // Subscriptions: the events that an agent wants to receive. The API calls them interests.
-import { operations, Type, type Interest } from '@sensorium/contract'
+import { isId, operations, Type, type Interest } from '@sensorium/contract'
+import { notFound } from '../../kernel/failure.ts'
 import { argument, idArgument, tool } from '../tool.ts'
 
 const Subscription = Type.Object({
@@ -18,6 +19,12 @@ const subscriptionOf = ({ id, event_type, filter_expression, priority, enrichmen
   with_memories: enrichment_depth,
 })
 
+/** Refuses an org-admin, whose id would be called that of an unknown agent. */
+function agentOnly(id: string): string {
+  if (isId('agent', id)) return id
+  throw notFound('agent', id, 'An org-admin has no subscriptions; use the key of an agent')
+}
+
 export const subscriptionTools = [
   tool({
     name: 'subscribe',
@@ -32,15 +39,17 @@ export const subscriptionTools = [
         Type.Unsafe<'none' | 'light' | 'full'>({
           type: 'string',
           enum: ['none', 'light', 'full'],
+          default: 'none',
           description: 'Whether your relevant memories arrive with an event: none, light (titles only) or full',
         }),
       ),
     }),
     output: Subscription,
+    argumentOf: { filter_expression: 'filter', enrichment_depth: 'with_memories' },
     effect: 'adds',
     async run({ event_type, filter, priority = 0, with_memories = 'none' }, { id, call }) {
       const body = { event_type, filter_expression: filter ?? null, priority, enrichment_depth: with_memories }
-      return subscriptionOf(await call(operations.createInterest, { params: { id }, body }))
+      return subscriptionOf(await call(operations.createInterest, { params: { id: agentOnly(id) }, body }))
     },
   }),
   tool({
@@ -51,7 +60,7 @@ export const subscriptionTools = [
     output: Type.Object({ unsubscribed: Type.Boolean() }),
     effect: 'removes',
     async run({ subscription_id }, { id, call }) {
-      await call(operations.deleteInterest, { params: { id, interest_id: subscription_id } })
+      await call(operations.deleteInterest, { params: { id: agentOnly(id), interest_id: subscription_id } })
       return { unsubscribed: true }
     },
   }),
@@ -63,7 +72,7 @@ export const subscriptionTools = [
     output: Type.Object({ subscriptions: Type.Array(Subscription) }),
     effect: 'reads',
     async run(_, { id, call }) {
-      const { interests } = await call(operations.listInterests, { params: { id } })
+      const { interests } = await call(operations.listInterests, { params: { id: agentOnly(id) } })
       return { subscriptions: interests.map(subscriptionOf) }
     },
   }),
