@@ -43,13 +43,16 @@ export function agentCalls(call: Call) {
   }
 }
 
+/** The scopes are only read, so they may be a constant. */
+export type NewKey = Omit<KeyMint, 'scopes'> & { scopes: Readonly<KeyMint['scopes']> }
+
 export function keyCalls(call: Call) {
   return {
     /** Lists the API keys of an agent, newest first, without their plaintext. */
     list: (agentId: string, options?: CallOptions) => call('listKeys', { params: { id: agentId } }, options),
     /** Mints an API key. Only this response contains its plaintext. */
-    mint: (agentId: string, body: KeyMint, options?: CallOptions) =>
-      call('mintKey', { params: { id: agentId }, body }, options),
+    mint: (agentId: string, body: NewKey, options?: CallOptions) =>
+      call('mintKey', { params: { id: agentId }, body: body as KeyMint }, options),
     /** Revokes an API key. */
     revoke: (agentId: string, keyId: string, options?: CallOptions) =>
       call('revokeKey', { params: { id: agentId, key_id: keyId } }, options),

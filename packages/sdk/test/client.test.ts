@@ -6,6 +6,17 @@ import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
 
+test('[SDK-1] a key is minted with scopes that are a constant', async () => {
+  const bodies: unknown[] = []
+  const given: typeof fetch = async (_, init) => {
+    bodies.push(JSON.parse(String(init!.body)))
+    return Response.json({})
+  }
+  const scopes = ['send', 'receive'] as const
+  await createClient({ url: 'http://service', token: 't', fetch: given }).keys.mint('agt_1', { scopes })
+  assert.deepEqual(bodies, [{ scopes }])
+})
+
 test('[SDK-4] removing items while walking through a list skips none', async () => {
   for (const removes of [() => true, (n: number) => n % 3 === 0, () => false]) {
     const list = Array.from({ length: 450 }, (_, n) => ({ id: `item-${n}`, n }))
