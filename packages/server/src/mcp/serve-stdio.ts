@@ -1,6 +1,6 @@
 // MCP over standard input and output, for chat clients that start a program: the same tools, over HTTP to the service.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { createClient, parseExactly, type OperationId } from '@sensorium/client'
+import { ConnectionError, createClient, parseExactly, type OperationId } from '@sensorium/client'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { makeMcpServer } from './make-mcp-server.ts'
 import type { Caller } from './tool.ts'
@@ -21,7 +21,11 @@ export interface StdioOptions {
 /** Serves until standard input ends. */
 export async function serveMcpOverStdio({ url, apiKey, version, report, signal }: StdioOptions): Promise<void> {
   const client = createClient({ url, apiKey, attempts: ATTEMPTS, parse: parseExactly })
-  const agent = await client.agent({ signal })
+  const agent = await client.agent({ signal }).catch((error: unknown) => {
+    if (!(error instanceof ConnectionError)) throw error
+    // A chat client shows this as the reason why it has no tools.
+    throw new ConnectionError(`${url} does not respond, so there are no tools`, { cause: error.cause })
+  })
   function callerOf(signal: AbortSignal): Caller {
     const call = ({ id }: { id: string }, input: object) =>
       client.call(id as OperationId, input as never, { signal }) as never

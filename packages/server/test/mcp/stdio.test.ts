@@ -5,11 +5,31 @@ import { after, before, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
+import { serveMcpOverStdio } from '../../src/mcp/serve-stdio.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
 import { useTool } from './tools.ts'
 
 const COMMAND = path.resolve(import.meta.dirname, '../../bin/sensorium.js')
+
+test('[MCP-6] if the service does not respond, the reason names its address', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const url = 'http://127.0.0.1:9'
+  let isOver = false
+  const serving = serveMcpOverStdio({
+    url,
+    apiKey: `ak_live_${'k'.repeat(32)}`,
+    version: '1.0.0',
+    report: assert.fail,
+    signal: new AbortController().signal,
+  }).finally(() => (isOver = true))
+  const refused = assert.rejects(serving, { message: `${url} does not respond, so there are no tools` })
+  while (!isOver) {
+    await new Promise((resolve) => setImmediate(resolve))
+    t.mock.timers.tick(20_000)
+  }
+  await refused
+})
 
 onBothEngines((engine) => {
   let service: Service
