@@ -10,6 +10,9 @@ const FOLDER = new URL('../../migrations/', import.meta.url)
 /** The lock that is held while the schema changes. */
 export const MIGRATING = 'schema migrations'
 
+/** PostgreSQL's code for a table or an index that exists; its message may be in another language. */
+const DUPLICATE_TABLE = '42P07'
+
 interface Migration {
   version: number
   name: string
@@ -64,6 +67,16 @@ export async function requireNotOlder(store: Store): Promise<void> {
   }
 }
 
+/** Adds to the error what a database is that has a table before the migration that creates it, and what to do. */
+function withLeftoversHint(error: unknown, current: number): unknown {
+  const { message, code } = error as Error & { code?: string }
+  if (code !== DUPLICATE_TABLE && !/already exists/.test(message)) return error
+  return new Error(
+    `${message}. The database has tables of a newer release beside schema version ${current}, as after a backup that was restored over them. Restore it into an empty database, or see "Going back" in docs/upgrading.md.`,
+    { cause: error },
+  )
+}
+
 /** Brings the store to this code's schema and returns how many migrations ran. */
 export async function migrate(store: Store, now: number): Promise<number> {
   const migrations = readMigrations(store.dialect.engine)
@@ -84,7 +97,10 @@ export async function migrate(store: Store, now: number): Promise<number> {
     const missing = migrations.filter((migration) => migration.version > current)
     const isSharded = missing.length > 0 && (await isDistributed(tx))
     for (const { version, name, statements } of missing) {
-      for (const statement of statements) await tx.run(statement)
+      for (const statement of statements)
+        await tx.run(statement).catch((error: unknown) => {
+          throw current > 0 ? withLeftoversHint(error, current) : error
+        })
       // A table that the migration created or recreated would otherwise lie on the coordinator alone.
       if (isSharded) await distributeTables(tx)
       await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, now])

@@ -13,8 +13,9 @@ export const run: OperatorRun = async ({ args, config }) => {
   const file = args[0]!
   if (databaseUrl !== null) {
     throw new Unsupported(
-      'PostgreSQL is restored with its own tool',
-      `pg_restore --clean --if-exists --dbname="$DATABASE_URL" ${quoted(file)}`,
+      'PostgreSQL is restored with its own tool, into an empty database (dropdb, createdb), with all nodes stopped',
+      // Without --clean, which would leave the tables of a newer release: their next migration would fail.
+      `pg_restore --exit-on-error --single-transaction --dbname="$DATABASE_URL" ${quoted(file)}`,
     )
   }
   const { schemaVersion, fingerprint } = inspectDatabase(file)
