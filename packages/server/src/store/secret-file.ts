@@ -1,6 +1,16 @@
 // The master secret of an embedded store that was configured without one: a file beside the database that only its
 // owner can read.
-import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 
@@ -15,19 +25,32 @@ export function readSecret(directory: string): string | null {
 /** Returns the stored secret. Makes it if there is none yet. */
 export function readOrCreateSecret(directory: string): string {
   const file = secretFile(directory)
-  if (!existsSync(file)) {
-    // Written elsewhere and linked into place, so that a process that starts at the same moment sees the whole secret
-    // or none.
-    const draft = `${file}.${process.pid}`
-    writeFileSync(draft, randomBytes(32).toString('base64url') + '\n', { mode: 0o600 })
-    try {
-      linkSync(draft, file)
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'EEXIST') throw error
-    } finally {
-      rmSync(draft, { force: true })
-    }
-  }
+  if (!existsSync(file)) createSecret(file)
   chmodSync(file, 0o600)
   return readFileSync(file, 'utf8').trim()
+}
+
+// Written elsewhere and linked into place, so that a process that starts at the same moment sees the whole secret or
+// none. It is on disk before the store is: after a power cut that left the store alone, no key would work.
+function createSecret(file: string): void {
+  const draft = `${file}.${process.pid}`
+  try {
+    writeFileSync(draft, randomBytes(32).toString('base64url') + '\n', { mode: 0o600, flush: true })
+    linkSync(draft, file)
+    flushFolder(path.dirname(file))
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function flushFolder(folder: string): void {
+  if (process.platform === 'win32') return // it opens no folders
+  const fd = openSync(folder, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
 }

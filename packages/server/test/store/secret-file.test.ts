@@ -1,0 +1,58 @@
+// The master secret that an embedded store keeps in a file of its own.
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { test } from 'node:test'
+import { readOrCreateSecret, secretFile } from '../../src/store/secret-file.ts'
+import { sqlite } from '../support/engines.ts'
+
+/** Returns the inodes that `work` has flushed to the disk, in order. */
+function flushedBy(work: () => void): number[] {
+  const disk = fs.fsyncSync
+  const flushed: number[] = []
+  fs.fsyncSync = (fd) => {
+    flushed.push(fs.fstatSync(fd).ino)
+    disk(fd)
+  }
+  syncBuiltinESMExports()
+  try {
+    work()
+  } finally {
+    fs.fsyncSync = disk
+    syncBuiltinESMExports()
+  }
+  return flushed
+}
+
+test('[CFG-3] [STO-1] a new secret is on disk, and so is its name in the folder, before anything depends on it', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const folder = `${env['DATA_DIR']!}/new`
+  fs.mkdirSync(folder)
+  const flushed = flushedBy(() => readOrCreateSecret(folder))
+  assert.deepEqual(flushed, [fs.statSync(secretFile(folder)).ino, fs.statSync(folder).ino])
+  assert.deepEqual(fs.readdirSync(folder), ['secret'], 'and no draft is left')
+  assert.deepEqual(
+    flushedBy(() => readOrCreateSecret(folder)),
+    [],
+  )
+})
+
+test('[CFG-3] a secret that cannot be written leaves nothing behind', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const folder = `${env['DATA_DIR']!}/new`
+  fs.mkdirSync(folder)
+  const fullDisk = (): never => {
+    throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+  }
+  const disk = fs.fsyncSync
+  fs.fsyncSync = fullDisk
+  syncBuiltinESMExports()
+  t.after(() => {
+    fs.fsyncSync = disk
+    syncBuiltinESMExports()
+  })
+  assert.throws(() => readOrCreateSecret(folder), { code: 'ENOSPC' })
+  assert.deepEqual(fs.readdirSync(folder), [])
+})
