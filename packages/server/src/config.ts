@@ -61,6 +61,9 @@ type Env = Readonly<Record<string, string | undefined>>
 
 const MIB = 1_048_576
 
+/** The fewest characters of a master secret. */
+export const LEAST_SECRET = 16
+
 /** Reads variables, and collects a sentence for each that is wrong. */
 function makeReader(env: Env) {
   const wrong: string[] = []
@@ -204,8 +207,8 @@ export function readConfig(env: Env): Config {
     logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>
       LOG_LEVELS.find((level) => level === value),
     ),
-    secret: read<string | null>('SENSORIUM_SECRET', null, 'at least 16 characters', (value) =>
-      value.length >= 16 ? value : undefined,
+    secret: read<string | null>('SENSORIUM_SECRET', null, `at least ${LEAST_SECRET} characters`, (value) =>
+      value.length >= LEAST_SECRET ? value : undefined,
     ),
     visibilityTimeoutMs: whole('VISIBILITY_TIMEOUT_S', 30, 1, 43_200) * 1000,
     maxAttempts: whole('MAX_ATTEMPTS', 5, 1, 1000),
@@ -257,7 +260,7 @@ export function readConfig(env: Env): Config {
     !wrong.some((line) => line.startsWith('SENSORIUM_SECRET'))
   ) {
     wrong.push(
-      'SENSORIUM_SECRET takes at least 16 characters; it is required with DATABASE_URL, the same on every node',
+      `SENSORIUM_SECRET takes at least ${LEAST_SECRET} characters; it is required with DATABASE_URL, the same on every node`,
     )
   }
   if (config.databaseReadUrl !== null && config.databaseUrl === null)

@@ -13,13 +13,23 @@ import {
 } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
+import { LEAST_SECRET } from '../config.ts'
 
 export const secretFile = (directory: string): string => path.join(directory, 'secret')
 
-/** Returns the stored secret, or null if none was made yet. */
+/** Returns the stored secret, or null if none was made yet. Throws if it is too short to be one. */
 export function readSecret(directory: string): string | null {
   const file = secretFile(directory)
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
+  return existsSync(file) ? readFrom(file) : null
+}
+
+/** A command that failed to write a secret leaves an empty file, from which anybody could derive every key. */
+function readFrom(file: string): string {
+  const secret = readFileSync(file, 'utf8').trim()
+  if (secret.length >= LEAST_SECRET) return secret
+  throw new Error(
+    `${file} holds ${secret.length} characters; a master secret has at least ${LEAST_SECRET}. Put the secret of the store there or, if there is no store yet, delete the file.`,
+  )
 }
 
 /** Returns the stored secret. Makes it if there is none yet. */
@@ -27,7 +37,7 @@ export function readOrCreateSecret(directory: string): string {
   const file = secretFile(directory)
   if (!existsSync(file)) createSecret(file)
   chmodSync(file, 0o600)
-  return readFileSync(file, 'utf8').trim()
+  return readFrom(file)
 }
 
 // Written elsewhere and linked into place, so that a process that starts at the same moment sees the whole secret or

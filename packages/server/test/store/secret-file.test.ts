@@ -5,6 +5,8 @@ import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
 import { readOrCreateSecret, secretFile } from '../../src/store/secret-file.ts'
 import { sqlite } from '../support/engines.ts'
+import { command } from '../support/process.ts'
+import { makeStore } from '../support/store.ts'
 
 /** Returns the inodes that `work` has flushed to the disk, in order. */
 function flushedBy(work: () => void): number[] {
@@ -55,4 +57,25 @@ test('[CFG-3] a secret that cannot be written leaves nothing behind', async (t) 
   })
   assert.throws(() => readOrCreateSecret(folder), { code: 'ENOSPC' })
   assert.deepEqual(fs.readdirSync(folder), [])
+})
+
+test('[CFG-3] a secret file that is empty or too short is refused by its name, at the start and by doctor', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const data = { DATA_DIR: env['DATA_DIR']!, PORT: '0' }
+  const file = secretFile(data.DATA_DIR)
+  for (const [text, length] of [
+    ['', 0],
+    [`${'x'.repeat(15)}\n`, 15],
+  ] as const) {
+    fs.writeFileSync(file, text)
+    const message = `${file} holds ${length} characters; a master secret has at least 16.`
+    await assert.rejects(makeStore(data), ({ message: told }: Error) => told.startsWith(message))
+    const { code, stdout } = await command(['doctor', '--json'], data)
+    assert.equal(code, 1)
+    const { checks } = JSON.parse(stdout) as { checks: { check: string; detail: string }[] }
+    assert.ok(checks.find(({ check }) => check === 'secret')!.detail.startsWith(message), stdout)
+  }
+  fs.writeFileSync(file, 'x'.repeat(16))
+  await makeStore(data)
 })
