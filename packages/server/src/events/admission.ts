@@ -8,6 +8,11 @@ const ADMITTED_WAIT_MS = 2_000
 /** A submission that has waited longer is not begun. The bound above is an estimate, so this is twice as long. */
 export const MAX_WAIT_MS = 4_000
 const MAX_BYTES = 64_000_000
+/**
+ * A longer submission counts as this long, or one that the limits of bodies allow would be refused for ever. It is held
+ * once anyway, as a body (http/body-room.ts).
+ */
+const MOST_COUNTED = MAX_BYTES / 2
 /** Units a millisecond, assumed before anything was measured. */
 const FIRST_GUESS = 50
 const LEAST = 1
@@ -143,15 +148,16 @@ export function makeAdmission(elapsed: () => number, lanes: number): Admission {
 
   return {
     enter(tenantId, senderId, events, bytes) {
+      const counted = Math.min(bytes, MOST_COUNTED)
       const wait = waiting.before(tenantId, senderId) / groups.rate
-      if (wait > ADMITTED_WAIT_MS || groups.stalledMs(tenantId) > ADMITTED_WAIT_MS || bytesHeld + bytes > MAX_BYTES)
+      if (wait > ADMITTED_WAIT_MS || groups.stalledMs(tenantId) > ADMITTED_WAIT_MS || bytesHeld + counted > MAX_BYTES)
         throw unavailable(
           'More is waiting to be published than can be done in time',
           Math.ceil(Math.max(1_000, wait) / 1_000),
         )
       let work = workOf(events, 0, bytes, 0) + events * typical.of(tenantId)
       waiting.add(tenantId, senderId, work)
-      bytesHeld += bytes
+      bytesHeld += counted
       return {
         revise(known) {
           waiting.remove(tenantId, senderId, work)
@@ -161,7 +167,7 @@ export function makeAdmission(elapsed: () => number, lanes: number): Admission {
         },
         leave() {
           waiting.remove(tenantId, senderId, work)
-          bytesHeld -= bytes
+          bytesHeld -= counted
         },
       }
     },

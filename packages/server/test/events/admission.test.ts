@@ -89,6 +89,20 @@ describe('admission', () => {
       for (let i = 0; i < 100; i++) admission.enter(`ten_${i}`, 'agt', 1, 1_000_000)
     }, isRefused)
   })
+
+  test('[RTE-14] takes a submission of any size beside little else, and others beside it, but not many such', () => {
+    const admission = makeAdmission(() => passed, 1)
+    const little = admission.enter('quiet', 'agt', 1, 300)
+    const first = admission.enter('first', 'agt', 10, 640_000_000)
+    little.leave()
+    const second = admission.enter('second', 'agt', 10, 66_000_000)
+    assert.throws(() => admission.enter('third', 'agt', 10, 66_000_000), isRefused)
+    second.leave()
+    for (let i = 0; i < 30; i++) admission.enter(`ten_${i}`, 'agt', 1, 1_000_000)
+    assert.throws(() => admission.enter('third', 'agt', 10, 66_000_000), isRefused)
+    first.leave()
+    admission.enter('third', 'agt', 10, 66_000_000)
+  })
 })
 
 function submitTo(store: Store, clock: Clock) {
