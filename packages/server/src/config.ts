@@ -95,13 +95,12 @@ function makeReader(env: Env) {
 
 type Reader = ReturnType<typeof makeReader>
 
-const url =
-  (...protocols: string[]) =>
-  (text: string): string | undefined => {
-    const parsed = URL.parse(text)
-    return parsed && protocols.includes(parsed.protocol) ? text.replace(/\/+$/, '') : undefined
-  }
-const webUrl = url('http:', 'https:')
+/** Without credentials: no request can be made to a URL that has some, and its error would show them in the log. */
+function webUrl(text: string): string | undefined {
+  const { protocol = '', username, password } = URL.parse(text) ?? {}
+  return /^https?:$/.test(protocol) && !username && !password ? text.replace(/\/+$/, '') : undefined
+}
+const WEB_URL = 'an http or https URL without user and password'
 
 const onOrOff = (text: string): boolean | undefined =>
   ['on', 'true', '1'].includes(text) ? true : ['off', 'false', '0'].includes(text) ? false : undefined
@@ -129,7 +128,7 @@ function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
   const embeddings = read<Config['embeddings']>(
     'EMBEDDINGS',
     { kind: 'builtin' },
-    'builtin, or an http or https URL',
+    `builtin, or ${WEB_URL}; a key goes into EMBEDDINGS_API_KEY`,
     (value) => {
       if (value === 'builtin') return { kind: 'builtin' }
       const service = webUrl(value)
@@ -144,7 +143,7 @@ function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
 }
 
 function readRerank({ read, text, wrong }: Reader): Config['rerank'] {
-  const url = read<string | null>('RERANK', null, 'an http or https URL', webUrl)
+  const url = read<string | null>('RERANK', null, `${WEB_URL}; a key goes into RERANK_API_KEY`, webUrl)
   const model = text('RERANK_MODEL')
   const apiKey = text('RERANK_API_KEY')
   if (url === null) return null
@@ -203,7 +202,7 @@ export function readConfig(env: Env): Config {
       'the postgres:// or postgresql:// URL of one server',
       (value) => (isOneServer(value) ? value.replace(/\/+$/, '') : undefined),
     ),
-    publicUrl: read<string | null>('PUBLIC_URL', null, 'an http or https URL', webUrl),
+    publicUrl: read<string | null>('PUBLIC_URL', null, WEB_URL, webUrl),
     logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>
       LOG_LEVELS.find((level) => level === value),
     ),

@@ -57,7 +57,7 @@ const WRONG: Record<string, string[]> = {
     'postgres://a/b?target_session_attrs=read-write',
     'postgres://a/b',
   ],
-  PUBLIC_URL: ['ftp://x', 'example.com', '//x'],
+  PUBLIC_URL: ['ftp://x', 'example.com', '//x', 'https://user:password@host'],
   LOG_LEVEL: ['loud', 'INFO'],
   SENSORIUM_SECRET: ['short', 'x'.repeat(15)],
   VISIBILITY_TIMEOUT_S: ['0', '-5', '1.5', '30s', '43201'],
@@ -68,8 +68,8 @@ const WRONG: Record<string, string[]> = {
   MAX_EVENT_BYTES: ['0', '1023', '1MB', 'off'],
   MAX_MEMORY_BYTES: ['0', '1023', '10MB'],
   RETENTION_DAYS: ['0', '-1', 'forever'],
-  EMBEDDINGS: ['none', 'ftp://x'],
-  RERANK: ['none', 'ftp://x'],
+  EMBEDDINGS: ['none', 'ftp://x', 'http://user:password@host/v1', 'http://user@host/v1'],
+  RERANK: ['none', 'ftp://x', 'http://user:password@host/v1', 'http://:password@host/v1'],
   PUSH_ALLOW_PRIVATE: ['yes', 'ON'],
   CLIENT_TYPES: ['a,b,c,d', 'a,b,c,d,e,f', 'a,b,c,d,', 'a,b,c,d,d', 'a,b,c,d,other', 'a,b,c,d,e f'],
   CONSOLE: ['maybe', 'ON'],
@@ -101,6 +101,14 @@ test('[SCL-5] workers are as many as cores on PostgreSQL, up to eight, and one w
   assert.throws(() => readConfig({ WORKERS: '2' }), /WORKERS takes 1 with the embedded store/)
   for (const wrong of ['0', '65', '-1', 'all', '1.5'])
     assert.throws(() => readConfig({ ...shared, WORKERS: wrong }), /WORKERS takes a whole number from 1 to 64, or auto/)
+})
+
+test('[CFG-1] credentials in the URL of a model are refused, with where a key goes', () => {
+  for (const name of ['EMBEDDINGS', 'RERANK'])
+    assert.throws(
+      () => readConfig({ [name]: 'http://user:hunter2@host/v1', [`${name}_MODEL`]: 'm' }),
+      ({ message }: Error) => message.includes(`${name}_API_KEY`) && !message.includes('hunter2'),
+    )
 })
 
 test('[CFG-1] several wrong values are reported together', () => {
