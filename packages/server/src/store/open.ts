@@ -9,7 +9,7 @@ import { databaseFile, makeDataDirectory } from './data-directory.ts'
 import { one, StoreUnavailable, type Observe, type Store } from './db.ts'
 import { followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
-import { readOrCreateSecret } from './secret-file.ts'
+import { keepSecret, secretFile } from './secret-file.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface Opened {
@@ -46,7 +46,6 @@ export const storeExists = ({ databaseUrl, dataDir }: Config): boolean =>
 /** Opens the store, creates it if there is none, and migrates it to this code's schema. */
 export async function openStore(config: Config, clock: Clock, options: OpenOptions = {}): Promise<Opened> {
   if (config.databaseUrl === null) makeDataDirectory(config.dataDir)
-  const secrets = makeSecrets(config.secret ?? readOrCreateSecret(config.dataDir))
   const store = await connect(config, clock, options)
   try {
     await store.requireSessions()
@@ -55,12 +54,11 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     if (options.refuseOlder) await requireNotOlder(store)
     await migrate(store, clock.now())
     await store.refreshCapabilities()
-    await checkSecret(store, secrets)
+    return { store, secrets: await checkedSecrets(store, config) }
   } catch (error) {
     await store.close()
     throw withPoolerHint(withAddress(error, config.databaseUrl))
   }
-  return { store, secrets }
 }
 
 /** Adds which setting names the database that cannot be reached: the driver's message has no more than an address. */
@@ -83,13 +81,26 @@ function withPoolerHint(error: unknown): unknown {
 
 // With another master secret no key would be found and nothing sealed could be opened. Saying so here is better than
 // answering 401 to every request.
-async function checkSecret(store: Store, secrets: Secrets): Promise<void> {
-  await store.tx((tx) =>
-    tx.run("insert into settings (name, value) values ('secret_fingerprint', ?) on conflict (name) do nothing", [
-      secrets.fingerprint,
-    ]),
-  )
-  const row = await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'")
-  if (row?.value !== secrets.fingerprint)
-    throw new Error('SENSORIUM_SECRET is not the secret this store was made with.')
+async function checkedSecrets(store: Store, { secret, dataDir }: Config): Promise<Secrets> {
+  // Asked before the file is looked for: a process that starts at the same moment makes the file first.
+  const isNew = (await fingerprintOf(store)) === undefined
+  const master = secret ?? keepSecret(dataDir, isNew)
+  const file = secretFile(dataDir)
+  if (master === null)
+    throw new Error(`The secret this store was made with is missing: set SENSORIUM_SECRET, or bring back ${file}.`)
+  const secrets = makeSecrets(master)
+  if (isNew)
+    await store.tx((tx) =>
+      tx.run("insert into settings (name, value) values ('secret_fingerprint', ?) on conflict (name) do nothing", [
+        secrets.fingerprint,
+      ]),
+    )
+  if ((await fingerprintOf(store)) !== secrets.fingerprint)
+    throw new Error(`${secret === null ? file : 'SENSORIUM_SECRET'} is not the secret this store was made with.`)
+  return secrets
+}
+
+/** Returns what identifies the secret that the store was made with, undefined before its first start. */
+async function fingerprintOf(store: Store): Promise<string | undefined> {
+  return (await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'"))?.value
 }

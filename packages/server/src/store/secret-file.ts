@@ -20,24 +20,21 @@ export const secretFile = (directory: string): string => path.join(directory, 's
 /** Returns the stored secret, or null if none was made yet. Throws if it is too short to be one. */
 export function readSecret(directory: string): string | null {
   const file = secretFile(directory)
-  return existsSync(file) ? readFrom(file) : null
-}
-
-/** A command that failed to write a secret leaves an empty file, from which anybody could derive every key. */
-function readFrom(file: string): string {
+  if (!existsSync(file)) return null
   const secret = readFileSync(file, 'utf8').trim()
+  // A command that failed to write a secret leaves an empty file, from which anybody could derive every key.
   if (secret.length >= LEAST_SECRET) return secret
   throw new Error(
     `${file} holds ${secret.length} characters; a master secret has at least ${LEAST_SECRET}. Put the secret of the store there or, if there is no store yet, delete the file.`,
   )
 }
 
-/** Returns the stored secret. Makes it if there is none yet. */
-export function readOrCreateSecret(directory: string): string {
+/** Returns the stored secret, which only its owner can read from now on. Makes it for a new store that has none. */
+export function keepSecret(directory: string, isNew: boolean): string | null {
   const file = secretFile(directory)
-  if (!existsSync(file)) createSecret(file)
-  chmodSync(file, 0o600)
-  return readFrom(file)
+  if (isNew && !existsSync(file)) createSecret(file)
+  if (existsSync(file)) chmodSync(file, 0o600)
+  return readSecret(directory)
 }
 
 // Written elsewhere and linked into place, so that a process that starts at the same moment sees the whole secret or

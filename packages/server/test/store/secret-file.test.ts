@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
-import { readOrCreateSecret, secretFile } from '../../src/store/secret-file.ts'
+import { keepSecret, secretFile } from '../../src/store/secret-file.ts'
 import { sqlite } from '../support/engines.ts'
 import { command } from '../support/process.ts'
 import { makeStore } from '../support/store.ts'
@@ -31,11 +31,11 @@ test('[CFG-3] [STO-1] a new secret is on disk, and so is its name in the folder,
   t.after(drop)
   const folder = `${env['DATA_DIR']!}/new`
   fs.mkdirSync(folder)
-  const flushed = flushedBy(() => readOrCreateSecret(folder))
+  const flushed = flushedBy(() => keepSecret(folder, true))
   assert.deepEqual(flushed, [fs.statSync(secretFile(folder)).ino, fs.statSync(folder).ino])
   assert.deepEqual(fs.readdirSync(folder), ['secret'], 'and no draft is left')
   assert.deepEqual(
-    flushedBy(() => readOrCreateSecret(folder)),
+    flushedBy(() => keepSecret(folder, true)),
     [],
   )
 })
@@ -55,7 +55,7 @@ test('[CFG-3] a secret that cannot be written leaves nothing behind', async (t) 
     fs.fsyncSync = disk
     syncBuiltinESMExports()
   })
-  assert.throws(() => readOrCreateSecret(folder), { code: 'ENOSPC' })
+  assert.throws(() => keepSecret(folder, true), { code: 'ENOSPC' })
   assert.deepEqual(fs.readdirSync(folder), [])
 })
 
@@ -78,4 +78,25 @@ test('[CFG-3] a secret file that is empty or too short is refused by its name, a
   }
   fs.writeFileSync(file, 'x'.repeat(16))
   await makeStore(data)
+})
+
+test('[CFG-3] where the secret of a store is lost none is made, and the message names the file', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const data = { DATA_DIR: env['DATA_DIR']! }
+  await makeStore(data)
+  const file = secretFile(data.DATA_DIR)
+  fs.renameSync(file, `${file}.lost`)
+  const missing = `The secret this store was made with is missing: set SENSORIUM_SECRET, or bring back ${file}.`
+  await assert.rejects(makeStore(data), { message: missing })
+  const { code, stderr } = await command(['tenant', 'list'], data)
+  assert.deepEqual([code, stderr], [1, `${missing}\n`])
+  assert.equal(fs.existsSync(file), false)
+
+  fs.writeFileSync(file, 'another secret, longer than sixteen characters')
+  await assert.rejects(makeStore(data), { message: `${file} is not the secret this store was made with.` })
+  fs.renameSync(`${file}.lost`, file)
+  fs.chmodSync(file, 0o644)
+  await makeStore(data)
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600)
 })
