@@ -28,10 +28,7 @@ export async function copyDatabase(from: string, to: string): Promise<StoreFile>
   try {
     makePrivate(partial) // before the first byte is in it
     await backup(source, partial, { rate: ALL_PAGES })
-    // A single file without a log beside it, so that it can be moved.
-    const copy = new DatabaseSync(partial)
-    copy.exec('pragma journal_mode = delete')
-    copy.close()
+    foldLog(partial)
     const inspected = inspectDatabase(partial)
     renameSync(partial, to)
     return inspected
@@ -39,6 +36,16 @@ export async function copyDatabase(from: string, to: string): Promise<StoreFile>
     source.close()
     for (const leftover of [partial, `${partial}-journal`, `${partial}-wal`, `${partial}-shm`])
       rmSync(leftover, { force: true })
+  }
+}
+
+/** Makes a database a single file without a log beside it, so that it can be moved. */
+export function foldLog(file: string): void {
+  const connection = new DatabaseSync(file)
+  try {
+    connection.exec('pragma journal_mode = delete')
+  } finally {
+    connection.close()
   }
 }
 

@@ -10,6 +10,7 @@ import { one, StoreUnavailable, type Observe, type Store } from './db.ts'
 import { followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
 import { keepSecret, secretFile } from './secret-file.ts'
+import { requireNotHalfRestored } from './restore.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface Opened {
@@ -40,12 +41,18 @@ export async function connect(
 }
 
 /** Whether there is a store to open. A database server is only asked when it is opened. */
-export const storeExists = ({ databaseUrl, dataDir }: Config): boolean =>
-  databaseUrl !== null || existsSync(databaseFile(dataDir))
+export function storeExists({ databaseUrl, dataDir }: Config): boolean {
+  if (databaseUrl !== null) return true
+  requireNotHalfRestored(databaseFile(dataDir))
+  return existsSync(databaseFile(dataDir))
+}
 
 /** Opens the store, creates it if there is none, and migrates it to this code's schema. */
 export async function openStore(config: Config, clock: Clock, options: OpenOptions = {}): Promise<Opened> {
-  if (config.databaseUrl === null) makeDataDirectory(config.dataDir)
+  if (config.databaseUrl === null) {
+    makeDataDirectory(config.dataDir)
+    requireNotHalfRestored(databaseFile(config.dataDir))
+  }
   const store = await connect(config, clock, options)
   try {
     await store.requireSessions()

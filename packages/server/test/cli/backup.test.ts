@@ -1,9 +1,19 @@
 // backup and restore: an online copy, and its restoration.
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { replaceDatabase } from '../../src/store/restore.ts'
 import { postgres, POSTGRES_URL, SECRET, sqlite } from '../support/engines.ts'
 import { command, sensorium, startProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
@@ -120,6 +130,51 @@ test('[TEN-8] restore keeps the previous store, every time', async () => {
   assert.equal(JSON.parse(again.stdout).kept_aside, `${aside}-2`)
   assert.deepEqual(await list(data), ['second', 'first'])
   assert.ok(existsSync(aside))
+})
+
+test('[TEN-8] after a restore that was killed halfway no empty store is made; the restore can be repeated', async () => {
+  const data = newData()
+  await makeStore(data)
+  await command(['tenant', 'create', 'first'], data)
+  const file = newFile()
+  await command(['backup', file], data)
+  // As between the two renames: the previous store is aside, and the backup not yet in its place.
+  const database = path.join(data.DATA_DIR, 'sensorium.db')
+  renameSync(database, `${database}.before-restore`)
+  copyFileSync(file, `${database}.restoring`)
+
+  const message = `A restore was interrupted in ${data.DATA_DIR}. Run it again: sensorium restore <file>`
+  await assert.rejects(makeStore(data), { message })
+  const examined = await command(['doctor', '--json'], data)
+  assert.ok(examined.stdout.includes(message), examined.stdout)
+  assert.equal(existsSync(database), false)
+  // One that is repeated and fails changes nothing.
+  await assert.rejects(replaceDatabase(newFile(), database))
+  await assert.rejects(makeStore(data), { message })
+  assert.equal((await sensorium(['restore', file], data)).code, 0)
+  assert.deepEqual(await list(data), ['first'])
+})
+
+test('[TEN-8] restore keeps the log of a store that was killed together with it', async () => {
+  const data = newData()
+  await makeStore(data)
+  const file = newFile()
+  await command(['backup', file], data)
+  const database = path.join(data.DATA_DIR, 'sensorium.db')
+  // What a kill leaves: a database whose last commit is in its log alone.
+  const { openSqlite } = await import('../../src/store/sqlite.ts')
+  const store = openSqlite(database)
+  await store.tx((tx) => tx.run("insert into settings (name, value) values ('last', 'commit')"))
+  for (const suffix of ['', '-wal']) copyFileSync(database + suffix, `${database}.killed${suffix}`)
+  await store.close()
+  for (const suffix of ['', '-wal']) renameSync(`${database}.killed${suffix}`, database + suffix)
+
+  assert.equal((await sensorium(['restore', file], data)).code, 0)
+  assert.equal(existsSync(`${database}.before-restore-wal`), false, 'one file, which a rename moves as a whole')
+  const kept = openSqlite(`${database}.before-restore`)
+  const rows = await kept.rows("select value from settings where name = 'last'")
+  await kept.close()
+  assert.deepEqual(rows, [{ value: 'commit' }])
 })
 
 test('[TEN-8] restore is refused while a service owns the directory, and the service goes on', async (t) => {
