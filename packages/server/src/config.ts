@@ -2,7 +2,7 @@
 // takes.
 import { availableParallelism } from 'node:os'
 import { DEFAULT_CLIENT_TYPES, SLUG } from '@sensorium/contract'
-import { databaseServers } from './kernel/database-url.ts'
+import { databaseServers, OPTIONS_ACCEPTED } from './kernel/database-url.ts'
 import { parseRange, type AddressRange } from './kernel/addresses.ts'
 import { LOG_LEVELS } from './kernel/logger.ts'
 
@@ -193,13 +193,13 @@ export function readConfig(env: Env): Config {
     databaseUrl: read<string | null>(
       'DATABASE_URL',
       null,
-      'a postgres:// or postgresql:// URL, of one server or of several separated by commas',
+      `a postgres:// or postgresql:// URL, of one server or of several separated by commas; ${OPTIONS_ACCEPTED}`,
       (value) => (databaseServers(value) === null ? undefined : value.replace(/\/+$/, '')),
     ),
     databaseReadUrl: read<string | null>(
       'DATABASE_READ_URL',
       null,
-      'the postgres:// or postgresql:// URL of one server',
+      `the postgres:// or postgresql:// URL of one server; ${OPTIONS_ACCEPTED}`,
       (value) => (isOneServer(value) ? value.replace(/\/+$/, '') : undefined),
     ),
     publicUrl: read<string | null>('PUBLIC_URL', null, WEB_URL, webUrl),

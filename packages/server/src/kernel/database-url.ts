@@ -13,6 +13,12 @@ const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)([^?#]*)(\?[^#]*)?
 /** The values of target_session_attrs that a service which writes can use. */
 const WRITABLE = ['any', 'read-write', 'primary']
 
+/** The values of sslmode that the driver knows. It would take any other for verify-full. */
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
+/** What `databaseServers` accepts, for messages. */
+export const OPTIONS_ACCEPTED = `target_session_attrs may be ${WRITABLE.join(', ')}, and sslmode ${SSL_MODES.join(', ')}`
+
 /** Returns the servers of the address, null if it is no such address. */
 export function databaseServers(url: string): DatabaseServers | null {
   const parts = PARTS.exec(url)
@@ -21,6 +27,7 @@ export function databaseServers(url: string): DatabaseServers | null {
   const options = new URLSearchParams(query ?? '')
   const wanted = options.get('target_session_attrs')
   if (wanted !== null && !WRITABLE.includes(wanted)) return null
+  if (!SSL_MODES.includes(options.get('sslmode') || 'disable')) return null
   options.delete('target_session_attrs')
   // Unchanged if nothing was removed: the query may be spelled in a way that the driver knows.
   const rest = wanted === null ? (query ?? '') : options.size > 0 ? `?${options}` : ''

@@ -68,10 +68,17 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
   }
 }
 
+/** The driver verifies certificates where libpq does not, and names only options of Node.js. */
+const CERTIFICATE_HINT =
+  '. If the certificate is of an authority of your own, add sslmode=verify-full&sslrootcert=<file> to DATABASE_URL'
+
 /** Adds which setting names the database that cannot be reached: the driver's message has no more than an address. */
 function withAddress(error: unknown, url: string | null): unknown {
-  if (url === null || !(error instanceof StoreUnavailable) || error.trouble !== 'away') return error
-  const message = `PostgreSQL at ${shownDatabaseUrl(url)} (DATABASE_URL) cannot be used: ${error.message}`
+  if (url === null || !(error instanceof Error)) return error
+  // The driver reads the files that the URL names, such as sslrootcert, when it connects.
+  const isFile = (error as NodeJS.ErrnoException).syscall === 'open'
+  if (!isFile && !(error instanceof StoreUnavailable && error.trouble === 'away')) return error
+  const message = `PostgreSQL at ${shownDatabaseUrl(url)} (DATABASE_URL) cannot be used: ${error.message}${/certificate/.test(error.message) ? CERTIFICATE_HINT : ''}`
   return new StoreUnavailable(message, { cause: error })
 }
 

@@ -43,6 +43,7 @@ test('[STO-9] an invalid database URL is refused, and so is one for servers that
     'postgres://h1:5432,h2:99999/db',
     'postgres://h1,h2/db?target_session_attrs=standby',
     'postgres://h1,h2/db?target_session_attrs=read-only',
+    'postgres://h1/db?sslmode=bogus',
   ])
     assert.equal(databaseServers(url), null, url)
 })

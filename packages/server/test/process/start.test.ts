@@ -1,9 +1,10 @@
 // The first start and later ones, as a person sees them.
 import assert from 'node:assert/strict'
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
+import { createSecureContext, TLSSocket } from 'node:tls'
 import { postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
 import { bash, refusedStart, sensorium, startProcess } from '../support/process.ts'
 
@@ -141,6 +142,39 @@ test('[CFG-2] a database that does not respond is named with its setting, withou
     stderr,
     'Sensorium did not start: PostgreSQL at postgres://127.0.0.1:1/none (DATABASE_URL) cannot be used: connect ECONNREFUSED 127.0.0.1:1\n',
   )
+})
+
+test('[CFG-2] a database whose certificate cannot be verified is told with the option that names its authority', async (t) => {
+  const tls = new URL('../support/tls/', import.meta.url)
+  const secureContext = createSecureContext({
+    key: readFileSync(new URL('server-key.pem', tls)),
+    cert: readFileSync(new URL('server.pem', tls)),
+  })
+  // The far end accepts TLS as PostgreSQL does; the client gives up at its certificate.
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write('S')
+      new TLSSocket(socket, { isServer: true, secureContext }).on('error', () => {})
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as { port: number }
+  const { code, stderr } = await refusedStart({
+    DATABASE_URL: `postgres://127.0.0.1:${port}/none?sslmode=verify-full`,
+    SENSORIUM_SECRET: 'a-master-secret-for-the-tests',
+  })
+  assert.equal(code, 1)
+  assert.match(stderr, /\(DATABASE_URL\) cannot be used: .*certificate.* add sslmode=verify-full&sslrootcert=<file>/)
+})
+
+test('[CFG-2] a file that DATABASE_URL names and that is missing is told with the variable', async () => {
+  const { stderr } = await refusedStart({
+    DATABASE_URL: 'postgres://127.0.0.1:1/none?sslrootcert=/missing/ca.crt',
+    SENSORIUM_SECRET: 'a-master-secret-for-the-tests',
+  })
+  assert.match(stderr, /^Sensorium did not start: .*DATABASE_URL.* ENOENT: .*\/missing\/ca\.crt/)
 })
 
 test('[CFG-2] a port that is in use is reported in a sentence', async (t) => {
