@@ -5,8 +5,13 @@ import path from 'node:path'
 
 export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
 
-export const makeDataDirectory = (directory: string): void =>
-  void mkdirSync(directory, { recursive: true, mode: 0o700 })
+export function makeDataDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new Error(`DATA_DIR cannot be made or used as a folder: ${(error as Error).message}`, { cause: error })
+  }
+}
 
 /** Creates an empty file that only its owner may read, if there is none. An existing file stays as it is. */
 export const makePrivate = (file: string): void => closeSync(openSync(file, 'a', 0o600))

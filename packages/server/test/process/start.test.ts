@@ -1,6 +1,6 @@
 // The first start and later ones, as a person sees them.
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -186,7 +186,7 @@ test('[CFG-2] a port that is in use is reported in a sentence', async (t) => {
   const { port } = taken.address() as { port: number }
   const { code, stderr, stdout } = await refusedStart({ ...env, PORT: String(port) })
   assert.equal(code, 1)
-  assert.match(stderr, new RegExp(`^Sensorium did not start: .*EADDRINUSE.*${port}`))
+  assert.match(stderr, new RegExp(`^Sensorium did not start: .*HOST 127.0.0.1, PORT ${port}: .*EADDRINUSE`))
   // The store has the first key only as a hash, so this is the one time to show it.
   const key = /Org-admin key \(shown this once\): {2}(\S+)/.exec(stdout)![1]!
   const service = await startProcess(env)
@@ -207,6 +207,15 @@ test('[CFG-2] an impossible DATA_DIR is reported in a sentence, not with a stack
   assert.equal(code, 1)
   assert.match(stderr, /^Sensorium did not start: /)
   assert.equal(stderr.trimEnd().split('\n').length, 1)
+})
+
+test('[CFG-2] a DATA_DIR that is a file is reported with the name of the variable', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const file = path.join(env['DATA_DIR']!, 'file')
+  writeFileSync(file, '')
+  const { stderr } = await refusedStart({ ...env, DATA_DIR: file })
+  assert.match(stderr, /^Sensorium did not start: DATA_DIR cannot be made or used as a folder: EEXIST/)
 })
 
 test('[CFG-2] PUBLIC_URL is the address that is shown', async (t) => {
