@@ -82,7 +82,9 @@ const settings = {
   quota_agents: quota('The maximum number of agents, including inactive ones.'),
   quota_interests: quota('The maximum number of interests of all agents and feeds of all channels together.'),
   quota_memories: quota('The maximum number of memories that are not deleted.'),
-  quota_stored_bytes: quota('The maximum number of bytes of retained events and of memories that are not erased.'),
+  quota_stored_bytes: quota(
+    'The maximum number of bytes of retained events, of memories that are not erased, and of their relationships.',
+  ),
   quota_events_per_day: quota('The maximum number of events accepted in a day (UTC).'),
 }
 

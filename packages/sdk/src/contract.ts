@@ -1764,7 +1764,7 @@ export type TenantSettings = {
   quota_interests: number | null
   /** The maximum number of memories that are not deleted. */
   quota_memories: number | null
-  /** The maximum number of bytes of retained events and of memories that are not erased. */
+  /** The maximum number of bytes of retained events, of memories that are not erased, and of their relationships. */
   quota_stored_bytes: number | null
   /** The maximum number of events accepted in a day (UTC). */
   quota_events_per_day: number | null
@@ -1790,7 +1790,7 @@ export type TenantSettingsUpdate = {
   quota_interests?: number | null
   /** The maximum number of memories that are not deleted. */
   quota_memories?: number | null
-  /** The maximum number of bytes of retained events and of memories that are not erased. */
+  /** The maximum number of bytes of retained events, of memories that are not erased, and of their relationships. */
   quota_stored_bytes?: number | null
   /** The maximum number of events accepted in a day (UTC). */
   quota_events_per_day?: number | null

@@ -58,15 +58,15 @@ export async function relate(
     created_by: principal.id,
     created_at: at,
   }
-  const bytes = relationshipBytes(row)
-  const giveRoomBack = await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
   if ((await insertRelationship(tx, row)) === 0) {
-    giveRoomBack()
     throw taken(
       `The relationship ${row.relationship_type} between these memories`,
       (await findSameRelationship(tx, row))?.id ?? null,
     )
   }
+  // After the insert, because one that exists already is a conflict even if the quota is used up.
+  const bytes = relationshipBytes(row)
+  await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
   meterStoredBytes(tx, row.tenant_id, bytes)
   return row
 }

@@ -43,12 +43,15 @@ export const findSameRelationship = (db: Db, row: RelationshipRow) =>
     [row.tenant_id, row.source_memory_id, row.target_memory_id, row.relationship_type],
   )
 
+const SELECTED = `select ${RELATIONSHIP.join(', ')} from memory_relationships
+  where tenant_id = ? and source_memory_id = ? and id = ?`
+
 export const findRelationship = (db: Db, tenantId: string, sourceId: string, id: string) =>
-  one<RelationshipRow>(
-    db,
-    `select ${RELATIONSHIP.join(', ')} from memory_relationships where tenant_id = ? and source_memory_id = ? and id = ?`,
-    [tenantId, sourceId, id],
-  )
+  one<RelationshipRow>(db, SELECTED, [tenantId, sourceId, id])
+
+/** The same, locked until the transaction ends: nobody deletes it while its bytes are counted. */
+export const lockRelationship = (tx: Db, tenantId: string, sourceId: string, id: string) =>
+  one<RelationshipRow>(tx, `${SELECTED} ${tx.dialect.forUpdate}`, [tenantId, sourceId, id])
 
 /** Deletes a relationship and returns the bytes that it counted; undefined if it was deleted before. */
 export const deleteRelationshipRow = (tx: Db, tenantId: string, id: string) =>

@@ -28,6 +28,9 @@ function shardOf(tx: Db): number {
   return nextShard
 }
 
+const nameOf = ([tenantId, day, metric]: readonly [string, string, ...unknown[]]): string =>
+  `${tenantId} ${day} ${String(metric)}`
+
 /** Adds to today's counts of any number of tenants. */
 export function meter(
   tx: Db,
@@ -39,8 +42,9 @@ export function meter(
   const rows = [...counts]
     .filter(([, , amount]) => amount !== 0)
     .map(([tenantId, metric, amount]) => [tenantId, metric === STORED_BYTES ? '' : day, metric, shard, amount] as const)
-    // The same order for all writers, so that two transactions cannot deadlock.
-    .sort((a, b) => (a[0] + a[2] < b[0] + b[2] ? -1 : 1))
+    // The same order for all writers, so that two transactions cannot deadlock: bytes, which have no day, come first,
+    // and a transaction that meters them alone may meter anything afterwards.
+    .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   addUsage(tx, rows)
 }
 

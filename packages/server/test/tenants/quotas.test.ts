@@ -1,9 +1,13 @@
 // A tenant's quotas limit what it creates, stores and publishes.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { ImportedMemories, Memory, Relationship } from '@sensorium/contract'
+import type { ImportedMemories, Memory, Relationship, TenantSettings } from '@sensorium/contract'
+import type { Principal } from '../../src/auth/principal.ts'
+import { importRelationship } from '../../src/memory/transfer/import-relationship.ts'
+import type { Db } from '../../src/store/db.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
 import { interest, publish } from '../events/tools.ts'
@@ -169,6 +173,24 @@ onBothEngines((engine) => {
       assert.equal((await imported({ ...line, target_memory_id: c, metadata: { long: 'xxx' } })).body.created, 1)
       assert.equal(await counted(), before + 2 * each + 3)
 
+      // What exists already needs no room, and what grows needs some.
+      await set({ quota_stored_bytes: (await counted()) + 10 })
+      await service.clock.jump(2_000)
+      assertError(await relate(a, b, 2_000), 'conflict')
+      assert.equal((await imported({ ...line, metadata: { long: '' } })).body.skipped, 1)
+      assert.equal((await imported({ ...line, metadata: { long: 'xxx' } })).body.updated, 1)
+      const grown = await imported({ ...line, metadata: { long: 'x'.repeat(20) } })
+      assert.equal(grown.body.errors[0]?.error.details['quota'], 'quota_stored_bytes', grown.text)
+      assert.equal((await imported({ ...line, metadata: { long: '' } })).body.updated, 1)
+      await set({ quota_stored_bytes: before + 4_000 })
+      await service.clock.jump(2_000)
+      for (let i = 0; i < 3; i++)
+        assert.equal(
+          (await imported({ ...line, target_memory_id: d, metadata: { long: 'x'.repeat(4_000) } })).body.failed,
+          1,
+        )
+      assert.equal(await counted(), before + 2 * each + 3)
+
       assert.equal((await service.call(`DELETE /v1/memories/${a}/relationships/${id}`, by)).status, 204)
       assert.equal(await counted(), before + each + 3)
       assert.equal((await relate(d, c, 0)).status, 201)
@@ -189,6 +211,64 @@ onBothEngines((engine) => {
           204,
         )
       assert.equal(await counted(), 0)
+    })
+
+    test('[POL-12] a relationship that is deleted while an import changes it is counted once', async () => {
+      const agent = await tenant.agent()
+      const by = { token: agent.token }
+      const note = { type: 'semantic', scope: 'agent', title: 'A note', content: 'short' }
+      const [a, b] = [
+        (await service.call<Memory>('POST /v1/memories', { ...by, body: note })).body.id,
+        (await service.call<Memory>('POST /v1/memories', { ...by, body: note })).body.id,
+      ]
+      const counted = async (): Promise<number> =>
+        Number(
+          (
+            await service.store.rows<{ bytes: number }>(
+              "select cast(sum(amount) as bigint) as bytes from usage_days where tenant_id = ? and metric = 'stored_bytes'",
+              [tenant.id],
+            )
+          )[0]!.bytes,
+        )
+      const before = await counted()
+      const edge = { target_memory_id: b, relationship_type: 'supports' as const, metadata: { long: 'x'.repeat(900) } }
+      const { id } = (await service.call<Relationship>(`POST /v1/memories/${a}/relationships`, { ...by, body: edge }))
+        .body
+      const principal: Principal = {
+        kind: 'agent',
+        id: agent.id,
+        tenantId: tenant.id,
+        keyId: '',
+        scopes: new Set(),
+        teamId: null,
+      }
+      const tools = {
+        makeId: () => 'rel_new',
+        now: service.clock.now,
+        quotas: makeQuotas(service.store, service.clock, () => ({}) as TenantSettings),
+      }
+      let deleted: Promise<Reply<unknown>> | undefined
+      await service.store.tx(async (tx) => {
+        // The deletion arrives when the relationship was read, and waits for its lock or comes to its end.
+        const meanwhile: Db = {
+          ...tx,
+          async rows(sql, values) {
+            const found = await tx.rows<never>(sql, values)
+            if (!sql.includes('from memory_relationships') || !sql.includes('strength') || deleted) return found
+            deleted = service.call(`DELETE /v1/memories/${a}/relationships/${id}`, by)
+            await overOrWaiting(service.store, deleted)
+            return found
+          },
+        }
+        await importRelationship(meanwhile, tools, principal, {
+          source_memory_id: a,
+          target_memory_id: b,
+          relationship_type: 'supports',
+          metadata: {},
+        })
+      })
+      assert.equal((await deleted)!.status, 204)
+      assert.equal(await counted(), before)
     })
 
     test('[POL-12] a memory that is refused for its external id counts no bytes', async () => {

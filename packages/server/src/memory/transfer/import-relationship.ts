@@ -5,18 +5,19 @@ import { notFound, ruleBroken } from '../../kernel/failure.ts'
 import { jsonText } from '../../kernel/json-members.ts'
 import type { Db } from '../../store/db.ts'
 import { meterStoredBytes } from '../../tenants/usage.ts'
+import { requireHead } from '../get.ts'
 import type { MemoryTools } from '../remember.ts'
 import { holdEnds } from '../relate.ts'
 import { mayAdminister } from '../see.ts'
 import {
-  findRelationship,
   findSameRelationship,
   insertRelationship,
+  lockRelationship,
   type RelationshipRow,
 } from '../relationships-sql.ts'
 import { relationshipBytes } from '../stored-bytes.ts'
 import type { ImportOutcome } from './import-memory.ts'
-import { importedAs, lockMemory, saveRelationship, sees } from './sql.ts'
+import { importedAs, saveRelationship, sees } from './sql.ts'
 
 /** Returns the id that an end of the line has here. Throws if the caller sees no such memory. */
 async function endOf(tx: Db, principal: Principal, id: string, now: number): Promise<string> {
@@ -50,17 +51,20 @@ export async function importRelationship(
     created_at: at,
   }
   const bytes = relationshipBytes(row)
-  const giveRoomBack = await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
-  if ((await insertRelationship(tx, row)) > 0) {
-    meterStoredBytes(tx, row.tenant_id, bytes)
-    return 'created'
+  let same = await findSameRelationship(tx, row)
+  if (!same) {
+    const giveRoomBack = await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
+    if ((await insertRelationship(tx, row)) > 0) {
+      meterStoredBytes(tx, row.tenant_id, bytes)
+      return 'created'
+    }
+    giveRoomBack()
+    same = await findSameRelationship(tx, row)
   }
-  giveRoomBack()
-  const same = await findSameRelationship(tx, row)
-  const found = same && (await findRelationship(tx, row.tenant_id, source, same.id))
+  const found = same && (await lockRelationship(tx, row.tenant_id, source, same.id))
   if (!found || (found.strength === row.strength && found.metadata === row.metadata)) return 'skipped'
-  const from = await lockMemory(tx, row.tenant_id, source)
-  if (found.created_by !== principal.id && !(from && mayAdminister(principal, from))) return 'skipped'
+  if (found.created_by !== principal.id && !mayAdminister(principal, await requireHead(tx, principal, source, at)))
+    return 'skipped'
   const added = bytes - relationshipBytes(found)
   if (added > 0) await quotas.makeRoomForBytes(tx, row.tenant_id, added)
   meterStoredBytes(tx, row.tenant_id, added)
