@@ -344,21 +344,4 @@ onBothEngines((engine) => {
       Array(6).fill([1, 0, 0, 0]),
     )
   })
-
-  test('[KEP-8] [TEN-4] the lines of one transaction are metered in one shard, so that imports cannot deadlock', async () => {
-    const tenant = await service.tenant()
-    const agent = await tenant.agent()
-    const lines = Array.from({ length: 64 }, (_, i) => ({ ...aMemory, title: `Memory ${i}` }))
-    assert.deepEqual((await imported(agent, lines)).counts, [64, 0, 0, 0])
-    const shards = await service.store.rows<{ amount: number }>(
-      "select amount from usage_days where tenant_id = ? and metric = 'memories'",
-      [tenant.id],
-    )
-    assert.equal(
-      shards.reduce((sum, { amount }) => sum + Number(amount), 0),
-      64,
-    )
-    // Eight transactions of eight lines; with a shard for each line it would be about forty.
-    assert.ok(shards.length <= 8, `${shards.length} shards`)
-  })
 })
