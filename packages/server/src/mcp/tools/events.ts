@@ -1,6 +1,7 @@
 // Events: publish one, see who received it, ask who would.
 import { isId, operations, POSTED_TYPE, Type } from '@sensorium/contract'
 import { notFound } from '../../kernel/failure.ts'
+import { agentOnly } from '../agent-only.ts'
 import { argument, idArgument, tool, type Caller } from '../tool.ts'
 
 const event = {
@@ -56,17 +57,13 @@ interface EventInput {
   correlation_id?: string
 }
 
-/** Refuses an org-admin, who has no mailbox for a reply. */
-function agentOnly(id: string): string {
-  if (isId('agent', id)) return id
-  throw notFound('agent', id, 'An org-admin receives no replies; use the key of an agent, or name one in reply_to')
-}
+const NO_REPLIES = 'An org-admin receives no replies; use the key of an agent, or name one in reply_to'
 
 function envelopeOf(given: EventInput, caller: string): Record<string, unknown> {
   const { type, source, id, caused_by, reply_to, correlation_id, ...others } = given
   const named = {
     causationid: caused_by,
-    replyto: reply_to === 'me' ? agentOnly(caller) : reply_to,
+    replyto: reply_to === 'me' ? agentOnly(caller, NO_REPLIES) : reply_to,
     correlationid: correlation_id,
     ...others,
   }

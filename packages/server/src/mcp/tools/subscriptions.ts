@@ -1,6 +1,6 @@
 // Subscriptions: the events that an agent wants to receive. The API calls them interests.
-import { isId, operations, Type, type Interest } from '@sensorium/contract'
-import { notFound } from '../../kernel/failure.ts'
+import { operations, Type, type Interest } from '@sensorium/contract'
+import { agentOnly } from '../agent-only.ts'
 import { argument, idArgument, tool } from '../tool.ts'
 
 const Subscription = Type.Object({
@@ -19,11 +19,7 @@ const subscriptionOf = ({ id, event_type, filter_expression, priority, enrichmen
   with_memories: enrichment_depth,
 })
 
-/** Refuses an org-admin, whose id would be called that of an unknown agent. */
-function agentOnly(id: string): string {
-  if (isId('agent', id)) return id
-  throw notFound('agent', id, 'An org-admin has no subscriptions; use the key of an agent')
-}
+const NO_SUBSCRIPTIONS = 'An org-admin has no subscriptions; use the key of an agent'
 
 export const subscriptionTools = [
   tool({
@@ -49,7 +45,9 @@ export const subscriptionTools = [
     effect: 'adds',
     async run({ event_type, filter, priority = 0, with_memories = 'none' }, { id, call }) {
       const body = { event_type, filter_expression: filter ?? null, priority, enrichment_depth: with_memories }
-      return subscriptionOf(await call(operations.createInterest, { params: { id: agentOnly(id) }, body }))
+      return subscriptionOf(
+        await call(operations.createInterest, { params: { id: agentOnly(id, NO_SUBSCRIPTIONS) }, body }),
+      )
     },
   }),
   tool({
@@ -60,7 +58,9 @@ export const subscriptionTools = [
     output: Type.Object({ unsubscribed: Type.Boolean() }),
     effect: 'removes',
     async run({ subscription_id }, { id, call }) {
-      await call(operations.deleteInterest, { params: { id: agentOnly(id), interest_id: subscription_id } })
+      await call(operations.deleteInterest, {
+        params: { id: agentOnly(id, NO_SUBSCRIPTIONS), interest_id: subscription_id },
+      })
       return { unsubscribed: true }
     },
   }),
@@ -72,7 +72,7 @@ export const subscriptionTools = [
     output: Type.Object({ subscriptions: Type.Array(Subscription) }),
     effect: 'reads',
     async run(_, { id, call }) {
-      const { interests } = await call(operations.listInterests, { params: { id: agentOnly(id) } })
+      const { interests } = await call(operations.listInterests, { params: { id: agentOnly(id, NO_SUBSCRIPTIONS) } })
       return { subscriptions: interests.map(subscriptionOf) }
     },
   }),
