@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { ruleBroken } from '../../src/kernel/failure.ts'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import type { Db } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { emptyStore, type OpenedStore } from '../support/store.ts'
@@ -160,6 +161,8 @@ onBothEngines((engine) => {
     looked.resolve()
     await done
     assert.deepEqual(await ids(opened.store), ['a'])
+    // All reads of a turn see one state, and here the other process has the same turns.
+    await nextTurn()
     assert.deepEqual(await ids(other), ['a'])
   })
 
@@ -168,6 +171,7 @@ onBothEngines((engine) => {
     for (let i = 0; i < 20; i++) {
       const id = `n${String(i).padStart(2, '0')}`
       await opened.store.tx((tx) => add(tx, id))
+      await nextTurn()
       assert.equal((await ids(other)).at(-1), id)
     }
   })
