@@ -64,7 +64,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     return { store, secrets: await checkedSecrets(store, config) }
   } catch (error) {
     await store.close()
-    throw withPoolerHint(withAddress(error, config.databaseUrl))
+    throw withAddress(error, config.databaseUrl)
   }
 }
 
@@ -80,17 +80,6 @@ function withAddress(error: unknown, url: string | null): unknown {
   if (!isFile && !(error instanceof StoreUnavailable && error.trouble === 'away')) return error
   const message = `PostgreSQL at ${shownDatabaseUrl(url)} (DATABASE_URL) cannot be used: ${error.message}${/certificate/.test(error.message) ? CERTIFICATE_HINT : ''}`
   return new StoreUnavailable(message, { cause: error })
-}
-
-/** Adds the settings that a pooler needs to its error, where it refuses a startup parameter that it does not know. */
-function withPoolerHint(error: unknown): unknown {
-  const parameter = /unsupported startup parameter: (\w+)/.exec((error as Error).message)?.[1]
-  return parameter === undefined
-    ? error
-    : new Error(
-        `DATABASE_URL leads through a pooler that refuses ${parameter}. Set pool_mode = session and ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout there, or name the server itself`,
-        { cause: error },
-      )
 }
 
 // With another master secret no key would be found and nothing sealed could be opened. Saying so here is better than

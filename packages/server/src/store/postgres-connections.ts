@@ -63,8 +63,13 @@ const MAX_WAITING = 5_000
 /** The share of the connections for reads of callers; one tenant gets at most half of it. */
 const SHARE_OF_READS = 0.6
 
-const CONNECTION = { keepAlive: true, application_name: 'sensorium', pipeline: true }
-const TIMED = { ...CONNECTION, statement_timeout: STATEMENT_TIMEOUT_MS }
+/** With this delay a connection that was dropped without a word is lost after 20 s; by default it is after two hours. */
+const CONNECTION = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+  application_name: 'sensorium',
+  pipeline: true,
+}
 
 /** A database or a role may have limits of its own. */
 const NO_LIMITS = 'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0'
@@ -90,18 +95,17 @@ function translated(error: unknown, connected: boolean): unknown {
 /** The pool of connections for transactions and queries. */
 function makePool(Client: new (options?: pg.ClientConfig) => pg.Client, max: number, warn: Warn): pg.Pool {
   const pool = new pg.Pool({
-    ...TIMED,
+    ...CONNECTION,
     Client,
     connectionTimeoutMillis: QUEUE_WITHIN_MS,
     query_timeout: RESULT_WITHIN_MS,
     max,
-    idle_in_transaction_session_timeout: 30_000,
   })
   // A connection can also be lost between two statements, while it is in use. Unhandled, that error would end the
   // process.
   pool.on('connect', (client) => {
     client.on('error', (error) => warn('a connection was lost', error))
-    setUp(client)
+    setUp(client, STATEMENT_TIMEOUT_MS)
   })
   pool.on('error', () => {}) // the same for an idle connection; it is reported above
   return pool
@@ -207,19 +211,18 @@ export function makeConnections(options: PostgresOptions, mayBeStandby = false):
   // cores. 64 lists at once, on ten connections of which most were new, made a neighbour wait for 80 ms.
   const readPlaces = Math.max(1, Math.ceil(poolSize * SHARE_OF_READS))
   const readTurns = makeConnectionTurns(readPlaces, MAX_WAITING, QUEUE_WITHIN_MS, Math.ceil(readPlaces / 2))
-  const lookUps = makeLookUps(
-    () => new Client({ ...TIMED, statement_timeout: LOOK_UP_WITHIN_MS, query_timeout: LOOK_UP_WITHIN_MS }),
-    warn,
-  )
+  const newLookUp = (): pg.Client => new Client({ ...CONNECTION, query_timeout: LOOK_UP_WITHIN_MS })
+  const lookUps = makeLookUps(newLookUp, LOOK_UP_WITHIN_MS, warn)
   const lookUp = onLookUps(lookUps, servers, observe)
   const onOwn = onOwnConnection(Client, servers, warn)
   const closing = new AbortController()
   const listening = makeListening(
     async () => {
       await servers.ready()
-      const client = new Client(CONNECTION)
+      const client = new Client({ ...CONNECTION, query_timeout: LOOK_UP_WITHIN_MS })
       client.on('error', () => {}) // postgres-listen.ts adds its own handler; until then errors need this one
       await client.connect()
+      setUp(client, LOOK_UP_WITHIN_MS)
       return client
     },
     clock,

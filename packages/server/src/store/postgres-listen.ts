@@ -2,6 +2,10 @@
 import type pg from 'pg'
 import { backoffMs } from '../kernel/backoff.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { Stop } from '../kernel/stop.ts'
+
+/** A connection that was dropped without a word, by a NAT for example, looks like one on which nothing happens. */
+const ASK_EVERY_MS = 15_000
 
 export interface Listening {
   /** Calls `hear` with every payload of a channel from now on. The first call opens the connection. */
@@ -9,7 +13,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** `connect` returns an open connection. */
+/** `connect` returns an open connection, on which a query that gets no response fails. */
 export function makeListening(
   connect: () => Promise<pg.Client>,
   clock: Clock,
@@ -21,13 +25,18 @@ export function makeListening(
   let hearing: Promise<void> | undefined
 
   async function hearUntilLost(client: pg.Client, connected: () => void): Promise<void> {
-    const lost = new Promise<void>((resolve) => client.on('error', () => resolve()).on('end', () => resolve()))
+    const lost = new Stop()
+    const lose = (): void => lost.stop()
+    client.on('error', lose).on('end', lose)
     client.on('notification', ({ channel, payload }) => listeners.get(channel)?.forEach((hear) => hear(payload ?? '')))
     for (const channel of listeners.keys()) await client.query(`listen ${channel}`)
     listening = client
     connected()
     // If it was closed while connecting, nobody else ends this connection.
-    if (!closing.signal.aborted) await lost
+    while (!lost.aborted && !closing.signal.aborted) {
+      await clock.sleep(ASK_EVERY_MS, lost)
+      if (!lost.aborted) await client.query('select 1')
+    }
   }
 
   async function keepListening(): Promise<void> {

@@ -18,7 +18,12 @@ export interface LookUps {
   close(): Promise<void>
 }
 
-export function makeLookUps(makeClient: () => pg.Client, warn: (what: string, error: unknown) => void): LookUps {
+/** `withinMs` is the limit of one look-up at the server. */
+export function makeLookUps(
+  makeClient: () => pg.Client,
+  withinMs: number,
+  warn: (what: string, error: unknown) => void,
+): LookUps {
   const lanes = Array.from({ length: LANES }, (): Lane => ({ client: null, connecting: null, waiting: 0 }))
 
   // A lost connection is abandoned; the next look-up opens another.
@@ -34,7 +39,7 @@ export function makeLookUps(makeClient: () => pg.Client, warn: (what: string, er
     client.on('end', leave)
     try {
       await client.connect()
-      setUp(client)
+      setUp(client, withinMs)
       // Only notices are written here. Each would wait for the disk, and make publishes wait for it. Mailboxes are read
       // in the order of their index, as claims do (postgres-wire.ts).
       client.query('set synchronous_commit = off; set enable_bitmapscan = off').catch(() => {})

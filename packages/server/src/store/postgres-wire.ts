@@ -151,6 +151,24 @@ function holdWrites(client: pg.ClientBase): void {
 }
 
 /**
+ * How long a transaction in which nothing happens keeps its locks. A node whose machine lost power or network in the
+ * middle of one blocks others for as long: an interest with a backfill holds up all publishes of its tenant. Shorter than
+ * the limit of a statement, so that those succeed that wait for the locks; longer than any step between two statements.
+ */
+const IDLE_IN_TRANSACTION_MS = 10_000
+
+/**
+ * Set in the session: a pooler drops or refuses these as startup parameters. With the keepalives the server closes the
+ * connections of a machine that is gone after 25 s instead of two hours.
+ */
+const limitsSql = (statementMs: number): string => `
+  set statement_timeout = ${statementMs};
+  set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS};
+  set tcp_keepalives_idle = 10;
+  set tcp_keepalives_interval = 5;
+  set tcp_keepalives_count = 3;`
+
+/**
  * Every statement is planned once per connection, whatever its values, and finds its rows through an index.
  *
  * By default PostgreSQL plans most acknowledgements and claims anew, because a plan for the known values looks a little
@@ -160,12 +178,14 @@ function holdWrites(client: pg.ClientBase): void {
  *
  * Citus needs the values of some statements to find their shard, so there PostgreSQL chooses.
  */
-const SET_UP = `
+const PLANS = `
   set enable_seqscan = off;
   select set_config('plan_cache_mode', 'force_generic_plan', false)
    where not exists (select from pg_extension where extname = 'citus')`
 
-export const setUp = (client: pg.ClientBase): void => void client.query(SET_UP).catch(() => {})
+/** Prepares a new session. A statement of it may take `statementMs`. */
+export const setUp = (client: pg.ClientBase, statementMs: number): void =>
+  void client.query(limitsSql(statementMs) + PLANS).catch(() => {})
 
 export function send(client: pg.ClientBase, sql: string, values: readonly Value[]): Promise<pg.QueryResult> {
   holdWrites(client)

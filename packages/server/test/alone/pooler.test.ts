@@ -10,8 +10,6 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { POSTGRES_URL, postgres, type FreshStore } from '../support/engines.ts'
 import { noPooler, startPooler } from '../support/pgbouncer.ts'
 
-const OURS = 'statement_timeout,idle_in_transaction_session_timeout'
-
 describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }, () => {
   let fresh: FreshStore
   before(async () => {
@@ -22,13 +20,13 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
   const open = (url: string): Promise<Opened> => openStore(readConfig({ ...fresh.env, DATABASE_URL: url }), systemClock)
 
   test('[SCL-8] in transaction mode it is refused, whichever session it assigns next', async (t) => {
-    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction', OURS)
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction')
     t.after(pooler.stop)
     await assert.rejects(open(pooler.url), /pooler in transaction mode.*pool_mode = session/)
   })
 
   test('[SCL-8] [SCL-7] a replica behind one is not read, and the sessions of others stay as they were', async (t) => {
-    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction', OURS)
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction')
     t.after(pooler.stop)
     const warned = Promise.withResolvers<string>()
     const store = openPostgres({
@@ -49,7 +47,7 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
   })
 
   test('[SCL-8] in session mode the store works through it, and hears wake-ups', async (t) => {
-    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session', OURS)
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')
     t.after(pooler.stop)
     const { store } = await open(pooler.url)
     t.after(() => store.close())
@@ -61,9 +59,14 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
     assert.equal((await store.rows("select 1 from settings where name = 'through'")).length, 1)
   })
 
-  test('[SCL-8] a pooler that does not pass our timeouts on is refused with their names', async (t) => {
-    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session', '')
+  test('[SCL-8] the limits of time hold through it, as without it', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')
     t.after(pooler.stop)
-    await assert.rejects(open(pooler.url), /ignore_startup_parameters.*statement_timeout/)
+    const { store } = await open(pooler.url)
+    t.after(() => store.close())
+    const limits = `select current_setting('statement_timeout') as statement,
+                           current_setting('idle_in_transaction_session_timeout') as transaction`
+    assert.deepEqual(await store.tx((tx) => tx.rows(limits)), [{ statement: '15s', transaction: '10s' }])
+    assert.deepEqual(await store.rows(limits), [{ statement: '15s', transaction: '10s' }])
   })
 })

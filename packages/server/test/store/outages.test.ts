@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { StoreUnavailable } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { onBothEngines } from '../support/engines.ts'
+import { layWire } from '../support/cut-wire.ts'
+import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { emptyStore } from '../support/store.ts'
 
 const isOutage = (error: unknown): boolean => {
@@ -84,4 +85,33 @@ test('[HTTP-28] PostgreSQL: a server that never answers is given up after a boun
   })
   t.after(() => store.close())
   await assert.rejects(store.ping(), isOutage)
+})
+
+test('[SCL-12] PostgreSQL: a transaction of a machine that is gone holds up others for seconds, not for hours', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+  timeout: 60_000,
+}, async (t) => {
+  const { store, env, drop } = await emptyStore(postgres)
+  t.after(drop)
+  const url = new URL(env['DATABASE_URL']!)
+  const wire = await layWire(Number(url.port))
+  const far = openPostgres({ url: url.href.replace(url.port, String(wire.port)), clock: systemClock })
+  const isGone = Promise.withResolvers<void>()
+  const isOver = Promise.withResolvers<void>()
+  const itsEnd = assert.rejects(
+    far.tx(async (tx) => {
+      await tx.lock(['interests'], 'exclusive')
+      wire.freeze()
+      isGone.resolve()
+      await isOver.promise
+      await tx.rows('select 1')
+    }),
+    isOutage,
+  )
+  await isGone.promise
+  await store.tx((tx) => tx.lock(['interests'], 'exclusive'))
+  isOver.resolve()
+  await wire.cut()
+  await itsEnd
+  await far.close()
 })

@@ -1,12 +1,13 @@
 // notify and listen: a wake-up only shortens a wait, so it may be lost; one that arrives reaches every listener.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { makeWakeups } from '../../src/delivery/wake.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { systemClock, type Clock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { layWire } from '../support/cut-wire.ts'
 import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { emptyStore } from '../support/store.ts'
 
 /** Listens on a channel. Resolves when a first wake-up has come through, so that no later one is missed. */
@@ -101,23 +102,45 @@ test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one 
   assert.equal(woken, 1)
 })
 
-test('[HTTP-28] PostgreSQL: close ends although the connection that listens no longer responds', {
-  skip: !POSTGRES_URL && 'PostgreSQL is missing',
-  timeout: 60_000,
-}, async (t) => {
+/** A store whose connections go over a wire, with its ear on the channel `mail`. `tell` sends from another node. */
+async function farEar(t: TestContext, clock: Clock) {
   const { store, env, drop } = await emptyStore(postgres)
   t.after(drop)
   const url = new URL(env['DATABASE_URL']!)
   const wire = await layWire(Number(url.port))
   t.after(() => wire.cut())
   url.port = String(wire.port)
-  const deaf = openPostgres({ url: url.href, clock: systemClock })
-  let heard = false
-  deaf.listen('mail', () => (heard = true))
-  while (!heard) {
-    store.notify('mail', 'probe')
-    await store.ping()
+  const far = openPostgres({ url: url.href, clock })
+  let hear = (): void => {}
+  far.listen('mail', () => hear())
+  /** Tells until something is heard. */
+  async function untilHeard(): Promise<void> {
+    const heard = new Promise<void>((resolve) => (hear = resolve))
+    const again = setInterval(() => store.notify('mail', 'probe'), 50)
+    await heard.finally(() => clearInterval(again))
   }
+  await untilHeard()
+  return { far, wire, untilHeard }
+}
+
+test('[HTTP-28] PostgreSQL: close ends although the connection that listens no longer responds', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+  timeout: 60_000,
+}, async (t) => {
+  const { far, wire } = await farEar(t, systemClock)
   wire.freeze()
-  await deaf.close()
+  await far.close()
+})
+
+test('[SCL-12] PostgreSQL: a connection that listens and was dropped without a word is replaced', {
+  skip: !POSTGRES_URL && 'PostgreSQL is missing',
+  timeout: 60_000,
+}, async (t) => {
+  const clock = fakeClock()
+  const { far, wire, untilHeard } = await farEar(t, clock)
+  t.after(() => far.close())
+  wire.freeze()
+  // The node asks, gets no response, and connects again after its usual delay.
+  const moving = setInterval(() => void clock.advance(20_000), 100)
+  await untilHeard().finally(() => clearInterval(moving))
 })

@@ -35,8 +35,8 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Starts one in front of the server of `url`. `ignored` are the startup parameters that it lets pass. */
-export async function startPooler(url: string, mode: 'session' | 'transaction', ignored: string): Promise<Pooler> {
+/** Starts one in front of the server of `url`. */
+export async function startPooler(url: string, mode: 'session' | 'transaction'): Promise<Pooler> {
   const server = new URL(url)
   const folder = mkdtempSync(path.join(tmpdir(), 'sensorium-pooler-'))
   const port = await freePort()
@@ -55,7 +55,6 @@ export async function startPooler(url: string, mode: 'session' | 'transaction', 
       'auth_type = any',
       `pool_mode = ${mode}`,
       `logfile = ${log}`,
-      ...(ignored === '' ? [] : [`ignore_startup_parameters = ${ignored}`]),
       '',
     ].join('\n'),
   )
