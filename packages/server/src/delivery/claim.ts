@@ -11,12 +11,12 @@ import type { Siblings } from '../kernel/shared-places.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeClaimTogether, resultAfterCommit } from './claim-together.ts'
-import type { ClaimedDelivery, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
+import type { ClaimedDelivery, Leased, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import { makeCrowds } from './crowded.ts'
 import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
 import { makePollNotes } from './poll-notes.ts'
-import { makePutBack } from './put-back.ts'
+import { leasesOf, makePutBack } from './put-back.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import { claimRows, isSomethingDue, type ClaimedRow, type Stretch } from './claim-sql.ts'
 import { notePollAlone, readPayload, type Mailbox } from './sql.ts'
@@ -141,11 +141,19 @@ export function makeClaim(tools: ClaimTools): Claim {
   const claimTogether = makeClaimTogether(store, clock, handover, putBack)
   wakeups.watch(notes.changed)
 
-  function handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]> {
+  /**
+   * A claim that waited in the database has used up a part of its lease. With less than half of it left the deliveries
+   * are put back: others might get them while their receiver is still at work.
+   */
+  async function handOut(mailbox: Mailbox, { rows, until }: Leased, leaseMs: number): Promise<ClaimedDelivery[]> {
     let lapsed = 0
     for (const row of rows) lapsed += row.lapsed
     activity.count(mailbox.tenantId, 'failures', lapsed)
     crowds.looked(mailbox, rows.length)
+    if (rows.length > 0 && until - clock.now() < leaseMs / 2) {
+      await putBack(mailbox, leasesOf(rows))
+      return []
+    }
     return withPayloads({ store, enrich }, mailbox, rows, until)
   }
 
@@ -161,10 +169,10 @@ export function makeClaim(tools: ClaimTools): Claim {
     }
     const { changes } = last
     const policy = policyOf(mailbox.tenantId)
-    const { rows, until } = await claimTogether({ mailbox, limit, policy, isNoted: note, stretch })
-    if (rows.length < limit && !stretch) notes.tookAll(last, changes, until, clock.elapsed())
+    const leased = await claimTogether({ mailbox, limit, policy, isNoted: note, stretch })
+    if (leased.rows.length < limit && !stretch) notes.tookAll(last, changes, leased.until, clock.elapsed())
     else last.more = true
-    return handOut(mailbox, rows, until)
+    return handOut(mailbox, leased, policy.visibilityTimeoutMs)
   }
 
   const claim = ((mailbox, limit) => take(mailbox, limit, 'unless_known')) as Claim
@@ -179,29 +187,39 @@ export function makeClaim(tools: ClaimTools): Claim {
       return Promise.all(
         wanted.map(async ({ mailbox, limit }) => {
           const { visibilityTimeoutMs, maxAttempts } = policyOf(mailbox.tenantId)
-          const until = now + Math.max(leaseMs, visibilityTimeoutMs)
+          const ms = Math.max(leaseMs, visibilityTimeoutMs)
+          const until = now + ms
           const admitted = await admit(tx, mailbox, now)
           const stretch = stretches.get(mailbox)
           const leased =
             admitted === null || stretch === null
               ? NOTHING
               : resultAfterCommit(claimRows(tx, mailbox, limit, until, now, maxAttempts, stretch))
-          return { mailbox, admitted, until, leased }
+          return { mailbox, admitted, ms, until, leased }
         }),
       )
     })
     return Promise.all(
-      served.map(async ({ mailbox, admitted, until, leased }) => ({
-        admitted,
-        deliveries: await wholeDeliveries(await handOut(mailbox, await leased(), until), () =>
-          longReads.take(mailbox.tenantId, mailbox.recipientId),
-        ),
-      })),
+      served.map(async ({ mailbox, admitted, ms, until, leased }) => {
+        const claimed = await handOut(mailbox, { rows: await leased(), until }, ms)
+        const pause = (): Promise<void> => longReads.take(mailbox.tenantId, mailbox.recipientId)
+        return { admitted, deliveries: await wholeDeliveries(claimed, pause) }
+      }),
     )
   }
 
   claim.lastPoll = notes.lastPoll
 
-  claim.waiting = makeWaiting({ store, clock, wakeups, handover, notes, putBack, siblings, take, handOut })
+  claim.waiting = makeWaiting({
+    store,
+    clock,
+    wakeups,
+    handover,
+    notes,
+    putBack,
+    siblings,
+    take,
+    handOut: (mailbox, leased) => handOut(mailbox, leased, policyOf(mailbox.tenantId).visibilityTimeoutMs),
+  })
   return claim
 }

@@ -9,7 +9,7 @@ import type { ClaimedDelivery, Leased, Look, WaitForDeliveries } from './claimed
 import type { Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
 import { leasesOf, type PutBack } from './put-back.ts'
-import { readNextDue, type ClaimedRow } from './claim-sql.ts'
+import { readNextDue } from './claim-sql.ts'
 import { notePollAlone, type Mailbox } from './sql.ts'
 import type { Wakeups } from './wake.ts'
 
@@ -28,7 +28,7 @@ export interface WaitingTools {
   siblings: Siblings
   /** Claims what is due. */
   take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]>
-  handOut(mailbox: Mailbox, rows: ClaimedRow[], until: number): Promise<ClaimedDelivery[]>
+  handOut(mailbox: Mailbox, leased: Leased): Promise<ClaimedDelivery[]>
 }
 
 export function makeWaiting({
@@ -100,14 +100,15 @@ export function makeWaiting({
   /** Returns what was handed over, or puts it back if the client is gone or `checkCaller` throws. */
   async function deliver(
     mailbox: Mailbox,
-    { rows, until }: Leased,
+    leased: Leased,
     gone: StopSignal,
     checkCaller: () => Promise<void>,
   ): Promise<ClaimedDelivery[]> {
+    const { rows, until } = leased
     notes.leased(mailbox, until)
     try {
       await checkCaller()
-      if (!gone.aborted) return await handOut(mailbox, rows, until)
+      if (!gone.aborted) return await handOut(mailbox, leased)
     } catch (error) {
       await putBack(mailbox, leasesOf(rows))
       throw error

@@ -1,0 +1,77 @@
+// A claim that waits in the database: its lease has been running meanwhile.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { makeActivity } from '../../src/activity/activity.ts'
+import { makeClaim, type Claim } from '../../src/delivery/claim.ts'
+import type { ClaimedDelivery } from '../../src/delivery/claimed.ts'
+import { makeHandover } from '../../src/delivery/handover.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { NO_SIBLINGS } from '../../src/kernel/shared-places.ts'
+import { Stop } from '../../src/kernel/stop.ts'
+import type { Store } from '../../src/store/db.ts'
+import { interest, poll, publish } from '../events/tools.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+
+const policy = { visibilityTimeoutMs: 30_000, maxAttempts: 3, pushRetryS: [5] }
+
+onBothEngines((engine) => {
+  let service: Service
+  let tenant: TestTenant
+  let agent: TestAgent
+  before(async () => {
+    service = await startService(engine)
+    tenant = await service.tenant()
+  })
+  after(() => service.stop())
+  beforeEach(async () => {
+    agent = await tenant.agent()
+    await interest(service, agent, { event_type: agent.id })
+    await publish(service, agent.token, { type: agent.id })
+  })
+
+  /** A claim whose first transaction takes `ms`. */
+  function lateClaim(ms: number): Claim {
+    let late = 0
+    const clock: Clock = { ...service.clock, now: () => service.clock.now() + late }
+    const store: Store = {
+      ...service.store,
+      tx: (work, options) => service.store.tx(work, options).finally(() => (late = late === 0 ? ms : late)),
+    }
+    return makeClaim({
+      store,
+      clock,
+      wakeups: makeWakeups(service.store),
+      handover: makeHandover(() => policy),
+      policyOf: () => policy,
+      enrich: async () => new Map(),
+      activity: makeActivity(service.store, service.clock),
+      siblings: NO_SIBLINGS,
+    })
+  }
+
+  const mailbox = () => ({ tenantId: tenant.id, recipientId: agent.id })
+  const attempts = (claimed: readonly ClaimedDelivery[]): number[] =>
+    claimed.map(({ json }) => JSON.parse(json as string).attempt_count)
+
+  test('[DLV-4] what is handed out has half of its lease left, or it is put back and that is no attempt', async () => {
+    assert.deepEqual(attempts(await lateClaim(15_001)(mailbox(), 10)), [])
+    assert.deepEqual(attempts(await lateClaim(15_000)(mailbox(), 10)), [1])
+    assert.deepEqual(await poll(service, agent.token), [])
+  })
+
+  test('[DLV-4] a poll that waits claims again', async () => {
+    const claimed = await lateClaim(20_000).waiting(mailbox(), 10, 60_000, new Stop(), async () => {})
+    assert.deepEqual(attempts(claimed), [1])
+    assert.equal(claimed[0]!.until, service.clock.now() + 20_000 + policy.visibilityTimeoutMs)
+  })
+
+  test('[DLV-4] pushes have half of their own lease left', async () => {
+    const many = (ms: number) => lateClaim(ms).many([{ mailbox: mailbox(), limit: 10 }], 60_000, async () => true)
+    const [late] = await many(30_001)
+    assert.deepEqual(attempts(late!.deliveries), [])
+    const [inTime] = await many(30_000)
+    assert.deepEqual(attempts(inTime!.deliveries), [1])
+  })
+})
