@@ -70,7 +70,7 @@ const MESSAGES: Record<ErrorCode, [message: string, details: JsonObject]> = {
   business_rule_violation: ['A rule of the domain is broken', { rule: 'not_owner', message: 'Only its owner may' }],
   rate_limited: ['Too many requests', { retry_after_seconds: 3, limit: 600, window_seconds: 60 }],
   internal_error: ['Something unexpected failed', {}],
-  service_unavailable: ['The store cannot be reached', { retry_after_seconds: 2 }],
+  service_unavailable: ['The store cannot be reached or takes no writes', { retry_after_seconds: 2 }],
 }
 
 /** One example for each error that an operation can respond with, by code. No operation responds to a wrong method. */

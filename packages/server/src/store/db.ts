@@ -240,7 +240,7 @@ export type Observe = (kind: 'tx' | 'query', seconds: number) => void
 export type Trouble = 'away' | 'busy' | 'unsure'
 
 const CALLER_MESSAGES: Readonly<Record<Trouble, string>> = {
-  away: 'The store cannot be reached',
+  away: 'The store cannot be reached or takes no writes',
   busy: 'The store has more to do than it can; nothing was written',
   unsure:
     'The store went away while it was writing, so this may have been done or not; the same event id or Idempotency-Key makes a retry safe',
