@@ -41,10 +41,11 @@ const ROW = 36
 const RESTS_MS = 60
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1, PageDown: 15, PageUp: -15 }
 
-/** Returns the row that a key moves to, or null if it moves nowhere. */
+/** Returns the row that a key moves to, or null if it moves nowhere. A page ends with the first or the last row. */
 function leadsTo(key: string, index: number, count: number): number | null {
   const step = STEPS[key]
   const to = key === 'Home' ? 0 : key === 'End' ? count - 1 : step === undefined ? -1 : index + step
+  if (key === 'PageDown' || key === 'PageUp') return Math.max(0, Math.min(to, count - 1))
   return to < 0 || to >= count ? null : to
 }
 

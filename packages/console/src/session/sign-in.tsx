@@ -1,6 +1,6 @@
 // The sign-in form: an API key, or the operator's token.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useState, type FormEvent } from 'react'
 import { Mark } from '../components/icons.tsx'
 import { Field } from '../components/field.tsx'
 import { Segments } from '../components/segments.tsx'
@@ -34,6 +34,10 @@ export function SignIn({ notice, onSignIn }: { notice: string | null; onSignIn(s
   const [secret, setSecret] = useState('')
   const [problem, setProblem] = useState<string | null>(notice)
   const [busy, setBusy] = useState(false)
+  // That of the page before names a memory or an agent.
+  useEffect(() => {
+    document.title = 'Sensorium'
+  }, [])
 
   /** A key is no operator token, and what was wrong with one says nothing of the other. */
   function change(next: Mode): void {

@@ -56,6 +56,19 @@ describe('dead letters', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('[UI-18] in a small window, or a large one at 200 %, no box lies over the buttons', async () => {
+    const { page } = await console.signIn(console.adminKey, '/dead-letters')
+    for (const [width, height] of [
+      [640, 400],
+      [390, 600],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      // The browser clicks into the middle, and waits as long as something else is there.
+      for (const name of ['Replay all 6', 'Discard all 6'])
+        await page.getByRole('button', { name }).click({ trial: true, timeout: 10_000 })
+    }
+  })
+
   test('[UI-47] a cause whose filter also shows longer causes says so, and is not shown as the filter', async () => {
     const { admin, keys, agents } = console.plant
     const triage = createClient({ url: console.url, apiKey: keys.triage })

@@ -56,6 +56,15 @@ describe('the shell', { skip: noBrowser }, () => {
       await page.keyboard.press(key)
       await page.locator('[role=row][data-index="0"]:focus').waitFor()
     }
+    const rows = Number(await page.getByRole('table').getAttribute('aria-rowcount')) - 1
+    for (const [key, row] of [
+      ['PageDown', rows - 1],
+      ['PageUp', 0],
+    ] as const) {
+      await page.locator('[role=row][data-index="1"]').focus()
+      await page.keyboard.press(key)
+      await page.locator(`[role=row][data-index="${row}"]:focus`).waitFor({ timeout: 10_000 })
+    }
     // Also if the page is shown already, and if the focus was beside it.
     for (const title of ['Dead letters', 'Channels']) {
       await theme.focus()
@@ -109,6 +118,24 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.reload()
     await page.getByLabel('API key').waitFor()
     assert.equal(await paper(), light)
+  })
+
+  test('[UI-15] with forced colours, what is chosen is marked by more than a colour that the browser replaces', async () => {
+    const { page } = await console.signIn(console.adminKey, '/dead-letters', { forcedColors: 'active' })
+    const look = (selector: string): Promise<string> =>
+      page.evaluate<string>(
+        `(({ forcedColorAdjust, borderTopWidth }) => forcedColorAdjust + borderTopWidth)(getComputedStyle(document.querySelector('${selector}')))`,
+      )
+    await page.getByRole('region', { name: 'By cause' }).getByRole('button').first().click()
+    await page.keyboard.press('Control+k')
+    await page.locator('.palette [role=option]').first().waitFor()
+    for (const [chosen, other] of [
+      ['[role=option][aria-selected=true]', '[role=option][aria-selected=false]'],
+      ['.segments > [aria-pressed=true]', '.segments > [aria-pressed=false]'],
+      ['.side nav a[data-status=active]', '.side nav a:not([data-status])'],
+      ['.dead-summary li > [aria-pressed=true]', '.dead-summary li > [aria-pressed=false]'],
+    ] as const)
+      assert.notEqual(await look(chosen), await look(other), chosen)
   })
 
   test('[UI-16] a restart of the service is shown and survived, with the page intact', async () => {

@@ -20,6 +20,7 @@ describe('signing in', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API key').waitFor()
     assert.equal(await page.locator('.toast').count(), 0)
+    assert.equal(await page.title(), 'Sensorium', 'the tab does not name what was shown')
     assert.equal(await page.getByLabel('API key').inputValue(), '')
     assert.deepEqual(complaints, [])
   })
@@ -73,6 +74,7 @@ describe('signing in', { skip: noBrowser }, () => {
     await admin.keys.revoke(agents.triage.id, id)
     await page.getByRole('alert').filter({ hasText: 'You were signed out' }).waitFor()
     assert.equal(await page.getByRole('navigation').count(), 0)
+    assert.equal(await page.title(), 'Sensorium')
   })
 
   test('[UI-9] a revoked key ends the session with its stream, where nothing else is requested', async () => {
