@@ -72,7 +72,7 @@ export function ListPage<T extends { id: string; name: string }>(props: ListPage
         columns={props.columns}
         onOpen={props.onOpen}
         foot={
-          <span className="number">
+          <span className="number" role="status">
             {isPart ? `${shown.length.toLocaleString()} of ` : ''}
             {counted(list.total, noun)}
             {list.isCutOff ? cutOffNote : ''}

@@ -17,8 +17,7 @@ export function Panel({ title, count, actions, flush = false, children }: PanelP
     <section className="panel" aria-labelledby={id}>
       <header>
         <h2 id={id} dir="auto">
-          {title}
-          {count === undefined ? null : <span className="count number">{count.toLocaleString()}</span>}
+          {title} {count === undefined ? null : <span className="count number">{count.toLocaleString()}</span>}
         </h2>
         {actions}
       </header>

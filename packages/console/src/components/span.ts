@@ -1,4 +1,4 @@
-// Lengths of time as text.
+// Lengths of time, and moments, as text.
 
 const UNITS = [
   { seconds: 86_400, name: 'd' },
@@ -11,6 +11,17 @@ export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   const unit = UNITS.find((candidate) => seconds >= candidate.seconds)
   return unit === undefined ? `${seconds} s` : `${Math.floor(seconds / unit.seconds)} ${unit.name}`
+}
+
+/** Beyond this a number of days tells nobody anything. */
+const DATED_MS = 300 * 86_400_000
+
+/** `just now`, `5 h ago`, `in 2 d`, or the date of a moment that is far away. */
+export function relative(at: number, now: number): string {
+  const past = now - at
+  if (Math.abs(past) < 3_000) return 'just now'
+  if (Math.abs(past) > DATED_MS) return new Date(at).toLocaleDateString()
+  return past > 0 ? `${span(past)} ago` : `in ${span(-past)}`
 }
 
 /** All units of a whole number of seconds: `1 min 30 s`. */

@@ -1,6 +1,6 @@
-// A moment: how long ago, with the exact time on hover. All of them tick together.
+// A moment: how long ago, with the exact time on hover or beside it. All of them tick together.
 import { useSyncExternalStore } from 'react'
-import { span } from './span.ts'
+import { relative } from './span.ts'
 
 const TICK_MS = 5_000
 let ticks = 0
@@ -20,22 +20,30 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-function relative(at: number): string {
-  const past = Date.now() - at
-  if (Math.abs(past) < 3_000) return 'just now'
-  return past > 0 ? `${span(past)} ago` : `in ${span(-past)}`
-}
-
 /** Renders the component again every five seconds, for durations that grow. */
 export const useTick = (): number => useSyncExternalStore(subscribe, () => ticks)
 
-export function Time({ at, absent = '—' }: { at: string | null | undefined; absent?: string }) {
+interface TimeProps {
+  at: string | null | undefined
+  absent?: string
+}
+
+export function Time({ at, absent = '—' }: TimeProps) {
   useTick()
   if (at === null || at === undefined) return <span className="faint">{absent}</span>
   const moment = new Date(at)
   return (
     <time dateTime={at} title={`${moment.toLocaleString()} · ${moment.toISOString()}`}>
-      {relative(moment.getTime())}
+      {relative(moment.getTime(), Date.now())}
     </time>
+  )
+}
+
+/** A moment among the facts about one thing: the exact time is shown, because touch and keyboard cannot hover. */
+export function Moment(props: TimeProps) {
+  return (
+    <span>
+      <Time {...props} /> {props.at ? <span className="faint">{new Date(props.at).toLocaleString()}</span> : null}
+    </span>
   )
 }

@@ -126,6 +126,8 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
             <span className="faint small">{command.kind}</span>
           </div>
         ))}
+      </div>
+      <div role="status">
         {shown.length === 0 && error === null && !isFetching ? (
           <p className="empty quiet">Nothing has that in its name.</p>
         ) : null}

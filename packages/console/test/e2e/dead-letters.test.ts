@@ -37,7 +37,7 @@ describe('dead letters', { skip: noBrowser }, () => {
     }
   })
 
-  test('[UI-31] they are counted by cause, type and agent, and each count is a filter in the URL', async () => {
+  test('[UI-31] [UI-73] they are counted by cause, type and agent, and each count is a filter in the URL', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/dead-letters')
     await page.getByRole('region', { name: 'By type' }).getByText('com.plant.door.opened').waitFor()
     await page.getByRole('region', { name: 'By agent' }).getByText('Triage').waitFor()
@@ -47,7 +47,7 @@ describe('dead letters', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Clear' }).click()
     await page.getByText('6 dead letters', { exact: true }).waitFor()
     await page.getByLabel('Filter by reason').fill('door 3')
-    await page.getByText('1 dead letter fits', { exact: true }).waitFor()
+    await page.getByRole('status').getByText('1 dead letter fits', { exact: true }).waitFor()
     await page.getByLabel('Filter by reason').fill('')
     await page.getByText('6 dead letters', { exact: true }).waitFor()
     assert.equal(await page.locator('[role=table] :is([tabindex="0"], input:not([tabindex]))').count(), 1)
@@ -67,6 +67,17 @@ describe('dead letters', { skip: noBrowser }, () => {
       for (const name of ['Replay all 6', 'Discard all 6'])
         await page.getByRole('button', { name }).click({ trial: true, timeout: 10_000 })
     }
+  })
+
+  test('[UI-73] exact times are read without a mouse, and a count is a word of its own', async () => {
+    const { dlq_items } = await console.plant.admin.deliveries.deadLetters({ limit: 1 })
+    const { id, event_id, dead_lettered_at } = dlq_items[0]!
+    const { page } = await console.signIn(console.adminKey, `/dead-letters?open=${id}`)
+    const exact = await page.evaluate<string>(`new Date('${dead_lettered_at}').toLocaleString()`)
+    await page.getByRole('dialog').getByText(exact).first().waitFor({ timeout: 10_000 })
+    await page.getByRole('dialog').getByRole('link', { name: event_id }).click()
+    await page.getByRole('heading', { name: /^Receipts \d+$/ }).waitFor({ timeout: 10_000 })
+    assert.equal(await page.getByRole('button', { name: 'Copy', exact: true }).count(), 0)
   })
 
   test('[UI-47] a cause whose filter also shows longer causes says so, and is not shown as the filter', async () => {

@@ -9,7 +9,7 @@ import { everyView } from '../support/views.ts'
 describe('the shell', { skip: noBrowser }, () => {
   const console = consoleWithMemories()
 
-  test('[UI-14] with the keyboard alone: sign in, find an agent in the palette, open and close it', async () => {
+  test('[UI-14] [UI-73] with the keyboard alone: sign in, find an agent in the palette, open and close it', async () => {
     const { page, complaints } = await console.open()
     await page.locator('input:focus').waitFor()
     await page.keyboard.type(console.adminKey)
@@ -17,7 +17,9 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.locator('.shell').waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
-    await page.keyboard.type('triage')
+    await page.keyboard.type('no such thing')
+    await page.getByRole('dialog').getByRole('status').getByText('Nothing has that in its name.').waitFor()
+    await page.locator('.palette input').fill('triage')
     await page.getByRole('option', { name: 'Triage Agent' }).waitFor()
     await page.keyboard.press('Enter')
     await page.locator('h1:focus', { hasText: 'Triage' }).waitFor()
@@ -30,7 +32,7 @@ describe('the shell', { skip: noBrowser }, () => {
     await page.locator('h1:focus', { hasText: 'Agents' }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('disp')
-    await page.getByText('1 of 4 agents').waitFor()
+    await page.getByRole('status').getByText('1 of 4 agents').waitFor()
     // From the filter to the row with Tab, and into it with Enter.
     const isRow = () => page.evaluate<boolean>('document.activeElement?.getAttribute("role") === "row"')
     for (let i = 0; i < 10 && !(await isRow()); i++) await page.keyboard.press('Tab')

@@ -9,7 +9,7 @@ import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
 import { QueryResult } from '../../components/states.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment, Time } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
 import { AgentStatus, ModeBadge } from './badges.tsx'
@@ -125,8 +125,8 @@ function AgentBody({ agent }: { agent: Agent }) {
                 'External id': agent.external_id ? <Copyable text={agent.external_id} /> : null,
                 Client: agent.client_type,
                 Team: agent.team_id ? <Copyable text={agent.team_id} /> : null,
-                Registered: <Time at={agent.created_at} />,
-                Changed: <Time at={agent.updated_at} />,
+                Registered: <Moment at={agent.created_at} />,
+                Changed: <Moment at={agent.updated_at} />,
               }}
             />
           </Panel>

@@ -9,7 +9,7 @@ import { Overlay } from '../../components/overlay.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { MadeSecret } from '../../components/shown-once.tsx'
 import { exactSpan } from '../../components/span.ts'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import { useAction, useCall } from '../../api/calls.ts'
 import { useSession } from '../../session/session.ts'
 import { changeOf, type EndpointTexts } from './endpoint-change.ts'
@@ -48,7 +48,7 @@ export function Endpoint({ agent }: { agent: Agent }) {
           'Last status': push?.last_status ?? null,
           'Last error': push?.last_error ?? null,
           'Failures in a row': push ? push.consecutive_failures : null,
-          'Last success': push ? <Time at={push.last_success_at} absent="never" /> : null,
+          'Last success': push ? <Moment at={push.last_success_at} absent="never" /> : null,
           Latency: push?.latency_ms ? `${Math.round(push.latency_ms)} ms` : null,
           'Tried again after': waits === null ? 'the usual waits' : waits.map(exactSpan).join(', '),
         }}

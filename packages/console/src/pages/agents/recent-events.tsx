@@ -8,7 +8,7 @@ import { Panel } from '../../components/panel.tsx'
 import { Empty, QueryResult } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment, Time } from '../../components/time.tsx'
 import { useCall } from '../../api/calls.ts'
 
 const COLUMNS: readonly Column<RecentEvent>[] = [
@@ -54,8 +54,8 @@ export function RecentEvents({ agent }: { agent: Agent }) {
                 Delivery: <Copyable text={open.delivery_id} />,
                 Source: open.source,
                 Subject: open.subject,
-                Time: <Time at={open.time} />,
-                Acknowledged: <Time at={open.acknowledged_at} />,
+                Time: <Moment at={open.time} />,
+                Acknowledged: <Moment at={open.acknowledged_at} />,
               }}
             />
             <JsonTree value={open.data} />

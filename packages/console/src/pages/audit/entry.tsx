@@ -3,7 +3,7 @@ import { Copyable } from '../../components/copy.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { titleOfAction } from './actions.ts'
 import { pageOf } from './page-of.ts'
@@ -35,11 +35,7 @@ export function EntryDrawer({ entry, actor, onActor, onClose }: EntryDrawerProps
               </span>
             ),
             'Their id': actor === entry.actor || entry.actor === 'operator' ? null : <Copyable text={entry.actor} />,
-            When: (
-              <span>
-                <Time at={at} /> <span className="faint">{new Date(at).toLocaleString()}</span>
-              </span>
-            ),
+            When: <Moment at={at} />,
             To:
               resource === null ? null : to === null ? (
                 <Copyable text={resource} />

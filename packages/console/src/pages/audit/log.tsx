@@ -82,7 +82,7 @@ export function AuditLog({ list, opened, search, onSearch, of }: AuditLogProps) 
         columns={columns}
         onOpen={({ id }) => onSearch({ open: id })}
         foot={
-          <span className="number">
+          <span className="number" role="status">
             {counted(list.total, 'entry', 'entries')}
             {isFiltered ? (list.total === 1 ? ' fits' : ' fit') : ''}
           </span>

@@ -9,7 +9,7 @@ import { Overlay } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { presentData, QueryResult } from '../../components/states.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import { useSession } from '../../session/session.ts'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { useSearchChange } from '../search-params.ts'
@@ -79,8 +79,8 @@ function ChannelBody({ channel }: { channel: Channel }) {
               Description: channel.description,
               'External id': channel.external_id ? <Copyable text={channel.external_id} /> : null,
               'Made by': nameOf(channel.created_by_id),
-              Created: <Time at={channel.created_at} />,
-              Changed: <Time at={channel.updated_at} />,
+              Created: <Moment at={channel.created_at} />,
+              Changed: <Moment at={channel.updated_at} />,
             }}
           />
         </Panel>

@@ -6,7 +6,7 @@ import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { PrincipalLink } from '../../components/principal-link.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 
 interface LetterProps {
   letter: DeadLetterItem
@@ -37,8 +37,8 @@ export function LetterDrawer({ letter, busy, onDo, onClose }: LetterProps) {
             Source: textOf(payload['source']),
             Subject: textOf(payload['subject']),
             Attempts: letter.attempt_count,
-            Delivered: <Time at={letter.created_at} />,
-            'Given up on': <Time at={letter.dead_lettered_at} />,
+            Delivered: <Moment at={letter.created_at} />,
+            'Given up on': <Moment at={letter.dead_lettered_at} />,
           }}
         />
         <div className="row">

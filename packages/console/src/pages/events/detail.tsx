@@ -8,7 +8,7 @@ import { KeyValues } from '../../components/key-values.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { QueryResult } from '../../components/states.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import { Causation } from './causation.tsx'
 import { Receipts } from './receipts.tsx'
 import './events.css'
@@ -63,11 +63,11 @@ function EventBody({ id, trace: { event, deliveries } }: { id: string; trace: Tr
             <Panel title="Envelope">
               <KeyValues
                 of={{
-                  Id: <Copyable text={event.id} />,
+                  Id: <Copyable text={event.id} label="Copy the id" />,
                   Type: <code>{event.type}</code>,
                   Source: <code>{event.source}</code>,
                   Subject: event.subject ?? null,
-                  Time: event.time === undefined ? null : <Time at={event.time} />,
+                  Time: event.time === undefined ? null : <Moment at={event.time} />,
                   'Content type': event.datacontenttype ?? null,
                 }}
               />

@@ -56,7 +56,7 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
         onOpen={({ id }) => onOpen(id)}
         foot={
           <span className="number">
-            {counted(list.total, 'event')}
+            <span role="status">{counted(list.total, 'event')}</span>
             {back === null ? '' : `, searched back to ${new Date(back).toLocaleString()}`}
           </span>
         }

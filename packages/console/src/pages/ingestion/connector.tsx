@@ -7,7 +7,7 @@ import { FormProblem } from '../../components/field.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
 import { Stat, Stats } from '../../components/stat.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import './ingestion.css'
 import { MappingShown } from './mapping-shown.tsx'
 
@@ -101,8 +101,8 @@ export function ConnectorDrawer({ connector, onClose }: { connector: Connector; 
             Broker: <code>{connector.url}</code>,
             Address: <code>{connector.address}</code>,
             Credit: connector.credit,
-            'Last message': <Time at={connector.last_message_at} absent="none" />,
-            Created: <Time at={connector.created_at} />,
+            'Last message': <Moment at={connector.last_message_at} absent="none" />,
+            Created: <Moment at={connector.created_at} />,
             Id: <Copyable text={id} label="Copy the id" />,
           }}
         />

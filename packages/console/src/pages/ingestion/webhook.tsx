@@ -6,7 +6,7 @@ import { Copyable } from '../../components/copy.tsx'
 import { FormProblem } from '../../components/field.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Confirm, Overlay } from '../../components/overlay.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 import './ingestion.css'
 import { MappingShown } from './mapping-shown.tsx'
 import { Sample } from './sample.tsx'
@@ -81,7 +81,7 @@ export function WebhookDrawer({ webhook, secret, onSecret, onClose }: WebhookDra
               Tenant: <code>{webhook.tenant}</code>,
               Preset: webhook.preset ?? null,
               Address: <Copyable text={webhook.own_url} label="Copy the address" />,
-              Created: <Time at={webhook.created_at} />,
+              Created: <Moment at={webhook.created_at} />,
               Id: <Copyable text={id} label="Copy the id" />,
             }}
           />

@@ -3,7 +3,7 @@ import { Copyable } from '../../components/copy.tsx'
 import { EventLink } from '../../components/event-link.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
-import { Time } from '../../components/time.tsx'
+import { Moment } from '../../components/time.tsx'
 
 /** Shows a fraction as a number and as a bar. */
 function Fraction({ value }: { value: number }) {
@@ -48,11 +48,11 @@ export function AboutMemory({
           Source: [memory.source_type, memory.source_id].filter((part) => part !== null).join(' ') || null,
           'Source address': memory.source_url ? <Copyable text={memory.source_url} /> : null,
           'Source event': memory.source_event_id ? <EventLink id={memory.source_event_id} /> : null,
-          'True as of': memory.freshness_date ? <Time at={memory.freshness_date} /> : null,
-          Expires: memory.expires_at ? <Time at={memory.expires_at} /> : null,
-          Created: <Time at={memory.created_at} />,
-          Changed: <Time at={memory.updated_at} />,
-          Used: <Time at={memory.accessed_at} />,
+          'True as of': memory.freshness_date ? <Moment at={memory.freshness_date} /> : null,
+          Expires: memory.expires_at ? <Moment at={memory.expires_at} /> : null,
+          Created: <Moment at={memory.created_at} />,
+          Changed: <Moment at={memory.updated_at} />,
+          Used: <Moment at={memory.accessed_at} />,
         }}
       />
       {hasMetadata ? (

@@ -64,7 +64,7 @@ export function Rows({ filters }: { filters: Filters }) {
           isGone ? setGone(memory) : void navigate({ to: '/memory/$id', params: { id: memory.id } })
         }
         foot={
-          <span className="number">
+          <span className="number" role="status">
             {list.total.toLocaleString()} {list.total === 1 ? 'memory' : 'memories'}
           </span>
         }
