@@ -1,5 +1,6 @@
 // Channels, their members and their feeds.
 import type { Channel, ChannelCreate, FeedCreate, MemberAdd, Operations } from './contract.ts'
+import { notFound } from './errors.ts'
 import type { EventCalls, NewEvent } from './events.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
@@ -17,7 +18,12 @@ export function channelCalls(call: Call, publish: EventCalls['publish']) {
     /** Returns a channel. */
     get: (id: string, options?: CallOptions) => call('getChannel', { params: { id } }, options),
     /** Publishes an event that every other member of the channel receives. */
-    post: (id: string, event: NewEvent, options?: CallOptions) => publish({ ...event, recipient: id }, options),
+    async post(id: string, event: NewEvent, options?: CallOptions) {
+      // As a recipient, the id of an agent would be taken for that agent, and a name be called an unknown one.
+      if (!id.startsWith('chn_'))
+        throw notFound('There is no such channel', { resource_type: 'channel', resource_id: id })
+      return publish({ ...event, recipient: id }, options)
+    },
     /** Deletes the channel with its members and feeds. */
     delete: (id: string, options?: CallOptions) => call('deleteChannel', { params: { id } }, options),
     /** Lists the members of a channel. */

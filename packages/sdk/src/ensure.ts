@@ -227,9 +227,7 @@ export async function ensure(
   }
   const own = await orAborted(tools.ownId(), options.signal)
   if (own === undefined && interests.some(({ agent }) => agent === undefined))
-    throw new TypeError(
-      'An interest names no agent, and this client has no key of one. Use a key of the agent, or name the agent and set mintKeys: true',
-    )
+    throw new TypeError('An interest names no agent: use a key of the agent, or name it and set mintKeys: true')
   for (const [id, wanted] of grouped(interests, ({ agent }) => (agent === undefined ? own! : agentId(agent)))) {
     const described = wanted.map(({ agent: _, ...interest }) => interest as NewInterest)
     result.interests.push(...(await ensureInterests(tools, id, described, settings)))

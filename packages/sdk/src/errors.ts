@@ -57,6 +57,10 @@ export class SensoriumError extends Error {
   }
 }
 
+/** For what the client knows to be nowhere: the same error as from the service, which is not asked. */
+export const notFound = (message: string, details: Record<string, unknown>): SensoriumError =>
+  new SensoriumError(404, { message, details }, null, null)
+
 export interface ErrorBody {
   code: string
   message: string

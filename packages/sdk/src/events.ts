@@ -77,7 +77,7 @@ export function eventCalls(
   return {
     publish,
     async reply(question, event, options) {
-      if (!question.replyto) throw new TypeError('the event asks for no reply: it has no replyto')
+      if (!question.replyto) throw new TypeError('the event has no replyto')
       const correlationid = question.correlationid ?? question.id
       return publish({ recipient: question.replyto, correlationid, causationid: question.id, ...event }, options)
     },

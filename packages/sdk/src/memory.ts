@@ -22,21 +22,20 @@ export type NewMemory = Pick<MemoryCreate, 'title' | 'content'> & Partial<Memory
 type ListQuery = Operations['listMemories']['query']
 type TraversalQuery = Operations['listRelationships']['query']
 
+const wholeOf = (memory: NewMemory): MemoryCreate => ({
+  type: 'semantic',
+  scope: 'agent',
+  ...withoutUndefined(memory),
+})
+
 export function memoryCalls(call: Call) {
   return {
     /** Stores a memory. `similar` in the response names memories that say nearly the same. */
     remember: (memory: NewMemory, options?: CallOptions): Promise<CreatedMemory> =>
-      call('createMemory', { body: { type: 'semantic', scope: 'agent', ...withoutUndefined(memory) } }, options),
+      call('createMemory', { body: wholeOf(memory) }, options),
     /** Creates the caller's memory with this external id, or changes it to what is given. */
     put: (externalId: string, memory: NewMemory, options?: CallOptions): Promise<Memory> =>
-      call(
-        'putMemory',
-        {
-          params: { external_id: externalId },
-          body: { type: 'semantic', scope: 'agent', ...withoutUndefined(memory) },
-        },
-        options,
-      ),
+      call('putMemory', { params: { external_id: externalId }, body: wholeOf(memory) }, options),
     /** Returns the best matches for a question in natural language, best first. */
     recall: async (query: string | MemorySearch, options?: CallOptions): Promise<SearchResult[]> => {
       const body = typeof query === 'string' ? { query } : query

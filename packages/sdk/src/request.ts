@@ -6,7 +6,7 @@
 // 3. A redirect is not followed: it would carry a key or a token to another address.
 // 4. A retried DELETE that gets a 404 has succeeded: an earlier attempt did the work.
 import { OPERATIONS, type Operations } from './contract.ts'
-import { ConnectionError, SensoriumError, type ErrorBody } from './errors.ts'
+import { ConnectionError, notFound, SensoriumError, type ErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, isLast, sleep, orAborted } from './wait.ts'
 
@@ -60,12 +60,7 @@ interface Parts {
 /** Rejects `.` and `..`: a URL resolves them even when they are encoded, and would name another resource. */
 function segmentOf(name: string, value: string): string {
   if (value === '.' || value === '..')
-    throw new SensoriumError(
-      404,
-      { code: 'not_found', message: `No address can name the ${name} ${value}`, details: { resource_id: value } },
-      null,
-      null,
-    )
+    throw notFound(`No address can name the ${name} ${value}`, { resource_id: value })
   return encodeURIComponent(value)
 }
 

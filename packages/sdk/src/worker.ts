@@ -96,10 +96,8 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const { deliveries } = client
   const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds } = options
   if (typeof handle !== 'function') throw new TypeError('handle takes a function')
-  if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw new RangeError('concurrency takes a whole number from 1 on')
-  if (leaseSeconds !== undefined && !(Number.isInteger(leaseSeconds) && leaseSeconds >= 1))
-    throw new RangeError('leaseSeconds takes a whole number from 1 on')
+  for (const [name, number] of Object.entries({ concurrency, leaseSeconds: leaseSeconds ?? 1 }))
+    if (!Number.isInteger(number) || number < 1) throw new RangeError(`${name} takes a whole number from 1 on`)
   /** If `onError` throws or rejects, which must not stop a worker, the console gets both errors. */
   const report = (error: unknown, delivery?: Delivery): void =>
     void (async () => (options.onError ?? tellConsole)(error, delivery))().catch((thrown: unknown) => {

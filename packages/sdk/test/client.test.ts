@@ -71,6 +71,13 @@ onBothEngines((engine) => {
     const post = { type: 'question.asked', replyto: asking.id, data: { text: 'Who is on call?' } }
     const { event_id, recipients } = await mine!.channels.post(room.id, post)
     assert.equal(recipients, 1)
+    for (const id of [asked.id, 'a name', `${room.id.slice(0, -1)}z`])
+      await assert.rejects(mine!.channels.post(id, post), {
+        status: 404,
+        code: 'not_found',
+        message: 'There is no such channel',
+        details: { resource_type: 'channel', resource_id: id },
+      })
     const answered = new Promise<void>((resolve, reject) => {
       const worker = theirs!.worker({
         async handle({ event, delivery, client }) {

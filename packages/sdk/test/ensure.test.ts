@@ -62,7 +62,7 @@ onBothEngines((engine) => {
   test('[SDK-19] an interest of nobody is refused, and the error says which key is needed', async () => {
     await assert.rejects(admin.ensure({ interests: [{ event_type: 'com.shop.*' }] }), {
       name: 'TypeError',
-      message: /Use a key of the agent, or name the agent and set mintKeys/,
+      message: /use a key of the agent, or name it and set mintKeys/,
     })
   })
 

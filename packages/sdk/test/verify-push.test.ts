@@ -33,6 +33,19 @@ test('[SDK-15] one of several signatures has to match: during a rotation both se
   assert.equal((await verifyPush({ ...signed(), 'webhook-signature': both }, BODY, SECRET, () => NOW)).id, 'dlv_1')
 })
 
+test('[SDK-15] what the receiver itself gave wrongly is a TypeError that names it', async () => {
+  for (const secret of [undefined, ''])
+    await assert.rejects(
+      verifyPush(signed(), BODY, secret as string, () => NOW),
+      { name: 'TypeError', message: /secret/ },
+    )
+  for (const body of [undefined, null, JSON.parse(BODY)])
+    await assert.rejects(
+      verifyPush(signed(), body as unknown as string, SECRET, () => NOW),
+      { name: 'TypeError', message: /body/ },
+    )
+})
+
 const refused: [string, () => Promise<unknown>][] = [
   ['a body that was changed', () => verifyPush(signed(), BODY.replace('"e"', '"f"'), SECRET, () => NOW)],
   ['another secret', () => verifyPush(signed(), BODY, `whsec_${btoa('x'.repeat(32))}`, () => NOW)],
