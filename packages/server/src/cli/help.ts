@@ -7,6 +7,8 @@ const INDENT = 2
 const GAP = 2
 /** The explanation of a longer name is on the next line. */
 const WIDEST_NAME = 28
+/** Where there is less room beside the names, every explanation is on the next line. */
+const NARROWEST = 20
 
 /** Lays out names with their explanations beside them. */
 function pairs(
@@ -14,10 +16,12 @@ function pairs(
   on: Screen,
   width = Math.min(WIDEST_NAME, Math.max(...rows.map(([name]) => widthOf(name)))),
 ): string[] {
-  const left = INDENT + width + GAP
+  const beside = INDENT + width + GAP
+  const hasRoom = on.columns === null || on.columns - beside >= NARROWEST
+  const left = hasRoom ? beside : 2 * INDENT
   return rows.flatMap(([name, what]) => {
-    const [first = '', ...rest] = wrap(what, on.columns === null ? null : Math.max(20, on.columns - left))
-    const fits = widthOf(name) <= width
+    const [first = '', ...rest] = wrap(what, on.columns === null ? null : on.columns - left)
+    const fits = hasRoom && widthOf(name) <= width
     const shown = ' '.repeat(INDENT) + paint('cyan', fits ? padEnd(name, width) : name, on)
     const below = (line: string): string => ' '.repeat(left) + line
     return fits

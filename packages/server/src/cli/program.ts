@@ -56,6 +56,8 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
         throw unknownCommand([...words, ...given.filter((word) => !word.startsWith('-'))], commands)
       })
   }
+  // Which words are values of an option is known only once the command is.
+  if (argv[0]?.startsWith('-')) throw unknownCommand([], commands)
   unknown(root, [])
 
   for (const command of commands) {

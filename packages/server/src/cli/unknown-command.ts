@@ -16,7 +16,8 @@ function suggestion(words: readonly string[], commands: readonly Command[]): str
 }
 
 export function unknownCommand(words: readonly string[], commands: readonly Command[]): UsageError {
-  if (words.length === 0) return new UsageError('Name a command first. `sensorium help` lists them.', 'a command')
+  if (words.length === 0)
+    return new UsageError('Name a command first, and options after it. `sensorium help` lists them.', 'a command')
   const near = commands.filter((one) => wordsOf(one)[0] === words[0])
   if (near.length === 0)
     return new UsageError(

@@ -219,7 +219,8 @@ test('[CLI-1] dead letters are listed, shown and put back', async () => {
   assert.equal((await json('dlq', 'show', id)).body.event_id, 'broken-1')
   assert.equal((await run('dlq', 'show', 'dlv_nothing')).code, 4)
   assert.equal((await run('dlq', 'replay')).code, 2)
-  assert.equal((await run('dlq', 'replay', id, '--all')).code, 2)
+  const both = await run('dlq', 'replay', id, '--all')
+  assert.deepEqual([both.code, /only one of the three/.test(both.stderr)], [2, true])
   assert.deepEqual((await json('dlq', 'replay', '--all', '--dry-run')).body, { matched: 1, replayed: 0 })
   const named = await json('dlq', 'discard', id, 'dlv_nothing', '--dry-run')
   assert.deepEqual(named.body, { matched: 1, discarded: 0 }, 'one of the two is a dead letter')
@@ -263,7 +264,7 @@ test('[CLI-1] dead letters that match a filter are put back or deleted, and the 
   assert.partialDeepStrictEqual(await queue(), { pending: 2, dead_lettered: 0 })
   assert.equal((await run('dlq', 'discard', '--all')).stdout, 'There are no such dead letters.\n')
   const gone = await run('dlq', 'discard', 'dlv_01hv3k8z9q4m7t2x5c6w8r0s1d')
-  assert.deepEqual([gone.code, gone.stdout], [1, '0 dead letters were deleted. 1 of 1 were none any more.\n'])
+  assert.deepEqual([gone.code, gone.stdout], [1, '0 dead letters were deleted. 1 of 1 was not found.\n'])
 })
 
 test('[CLI-1][CLI-9] a file of events is published in batches; each event is judged alone', async () => {
@@ -278,6 +279,17 @@ test('[CLI-1][CLI-9] a file of events is published in batches; each event is jud
   const none = await sensorium(['publish', '--file', file], env)
   assert.deepEqual([none.code, none.stderr], [2, 'The file holds no events\n'])
   assert.equal((await queue()).pending, 120)
+  for (const [text, message] of [
+    ['{"type":"a.b"}\n{"type":"a.b"}\ngarbage\n', /^line 3 is not JSON: (?!.*line)/],
+    ['\uFEFF\n{"type":"a.b"}\r\n\n{"type":"a.b",}\n', /^line 4 is not JSON: .*\(column 15\)/],
+    ['\n{\n  "type": "a.b",\n}\n', /^the file is not JSON: .*\(line 4 column 1\)/],
+  ] as const) {
+    writeFileSync(file, text)
+    const wrong = await sensorium(['publish', '--file', file], env)
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, message)
+  }
+  assert.match((await sensorium(['publish', 'a.b', '--file', file], env)).stderr, /, not both$/m)
   writeFileSync(file, JSON.stringify([{ type: 'com.example.read', id: 'read-0' }, { type: 'no spaces please' }]))
   const mixed = await json('publish', '--file', file)
   assert.deepEqual([mixed.code, mixed.body.results.length, mixed.body.results[0].status], [1, 2, 'duplicate'])
@@ -305,6 +317,10 @@ test('[CLI-1] channels, members, feeds and keys', async () => {
   )
   const received = deliveries.find((delivery: { agent_id: string }) => delivery.agent_id === agent.id)
   assert.deepEqual(received.matched, [{ kind: 'recipient', id }])
+  for (const other of [agent.id, 'alerts']) {
+    const refused = await run('channels', 'post', other, 'Who is on call?')
+    assert.deepEqual([refused.code, refused.stderr], [4, 'There is no such channel\n'])
+  }
   const direct = await run('publish', 'com.plant.note', '--recipient', agent.id)
   assert.match(direct.stdout, /reached \d mailbox/)
   assert.equal((await run('publish', 'com.plant.note', '--recipient', 'agt_none')).code, 4)

@@ -47,6 +47,11 @@ test('[CLI-5] help shows every first word within 80 columns', () => {
   for (const line of help.split('\n')) assert.ok(widthOf(line) <= 80, line)
 })
 
+test('[CLI-4] on a narrow terminal explanations stand below what they explain', () => {
+  for (const line of helpForAll(sections, { ...NARROW, columns: 40 }).split('\n'))
+    assert.ok(widthOf(line) <= 40 || !line.startsWith('    '), line)
+})
+
 test('[CLI-5] a wrong line is answered with the nearest right one', () => {
   const met: [string, RegExp][] = [
     ['lisen', /Did you mean `sensorium listen`\?/],

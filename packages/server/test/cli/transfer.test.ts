@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     assert.match(shown.at(-1)!, /100% {2}\d+ of \d+ KiB$/)
 
     const out = await here('memories', 'export', file('out'))
-    assert.equal(out.stdout, `220 memories and 1 relationships are in ${file('out')}.\n`)
+    assert.equal(out.stdout, `220 memories and 1 relationship are in ${file('out')}.\n`)
     assert.equal(statSync(file('out')).mode & 0o777, 0o600)
     assert.equal((await here('memories', 'export', file('out'))).code, 2)
     const piped = await here('memories', 'export', '-')

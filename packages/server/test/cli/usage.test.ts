@@ -40,7 +40,8 @@ for (const args of [
 const MISUSES: [string[], RegExp][] = [
   [['tenant'], /tenant create <slug>[^]*tenant list/],
   [['frobnicate'], /There is no command frobnicate\. `sensorium help`/],
-  [['--nope'], /^Name a command first\. `sensorium help`/],
+  [['--nope'], /^Name a command first, and options after it\. `sensorium help`/],
+  [['--profile', 'work', 'whoami'], /^Name a command first, and options after it\./],
   [['doctr'], /There is no command doctr\. Did you mean `sensorium doctor`\?/],
   [['tenants', 'list'], /Did you mean `sensorium tenant list`\?/],
   [['strat'], /Did you mean `sensorium start`\?/],

@@ -35,7 +35,10 @@ function chosen({ args, options, flags }: ParsedInput): { ids: readonly string[]
   const filter = deadLetterFilter(options)
   const ways = [args.length > 0, flags.has('all'), Object.keys(filter).length > 0].filter(Boolean).length
   if (ways !== 1)
-    throw new UsageError('Name dead letters, or say which by a filter or --all', '<id>, --all or a filter')
+    throw new UsageError(
+      'Name dead letters, or say which by a filter or by --all: only one of the three',
+      '<id>, --all or a filter',
+    )
   return args.length > 0 ? { ids: args } : { filter }
 }
 
@@ -110,7 +113,8 @@ const runOf =
         'ids' in choice
           ? await settleNamed(verb.settle, client, choice.ids, shown, signal)
           : await settleFitting(verb, client, choice.filter, { total: matched, until }, shown, signal)
-      const rest = done < matched ? ` ${matched - done} of ${matched} were none any more.` : ''
+      const missing = matched - done
+      const rest = missing > 0 ? ` ${missing} of ${matched} ${missing === 1 ? 'was' : 'were'} not found.` : ''
       return {
         json: { matched, [word]: done },
         text: `${count(done)} ${done === 1 ? 'was' : 'were'} ${verb.says}.${rest}`,

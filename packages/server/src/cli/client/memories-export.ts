@@ -39,5 +39,7 @@ export const run: ClientRun = async ({ args: [file], options, client, write, sig
     return { json: undefined, text: '' }
   }
   await writeWhole(file!, lines())
-  return { json, text: `${json.memories} memories and ${json.relationships} relationships are in ${file}.` }
+  const memories = json.memories === 1 ? '1 memory' : `${json.memories} memories`
+  const relationships = json.relationships === 1 ? '1 relationship' : `${json.relationships} relationships`
+  return { json, text: `${memories} and ${relationships} are in ${file}.` }
 }

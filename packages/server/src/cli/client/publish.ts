@@ -21,22 +21,31 @@ type Result = Published | { error: { code: string; message: string } }
 
 /** Reads one event, a list of events, or one event on each line. */
 function eventsOf(text: string): NewEvent[] {
-  const parsed = (piece: string, where: string): unknown => {
-    try {
-      return parseExactly(piece)
-    } catch (error) {
-      throw new UsageError(`${where} is not JSON: ${(error as Error).message}`, 'CloudEvents as JSON')
-    }
-  }
-  const whole = text.trim()
-  if (whole === '') throw new UsageError('The file holds no events', 'CloudEvents as JSON')
-  const lines = whole.split('\n').filter((line) => line.trim() !== '')
-  const separate = lines.length > 1 && lines.every((line) => line.trimStart().startsWith('{')) && isJson(lines[0]!)
-  const found = separate ? lines.map((line, i) => parsed(line, `line ${i + 1}`)) : [parsed(whole, 'the file')].flat()
+  const refused = (where: string, why: string) => new UsageError(`${where} is not JSON: ${why}`, 'CloudEvents as JSON')
+  // Trimming also removes a byte order mark.
+  const lines = text.split('\n').map((line) => line.trim())
+  const first = lines.find((line) => line !== '')
+  if (first === undefined) throw new UsageError('The file holds no events', 'CloudEvents as JSON')
+  // What follows a line that is JSON by itself cannot belong to the same document.
+  const separate = isJson(first) && lines.filter((line) => line !== '').length > 1
+  const found = separate
+    ? lines.flatMap((line, i) =>
+        // The parser sees one line, and would call it the first.
+        line === '' ? [] : [parsed(line, (why) => refused(`line ${i + 1}`, why.replace('(line 1 ', '(')))],
+      )
+    : [parsed(text.replace(/^\uFEFF/, ''), (why) => refused('the file', why))].flat()
   for (const event of found)
     if (typeof (event as NewEvent | null)?.type !== 'string')
       throw new UsageError('Every event is an object with a type', 'CloudEvents as JSON')
   return found as NewEvent[]
+}
+
+function parsed(text: string, refused: (why: string) => Error): unknown {
+  try {
+    return parseExactly(text)
+  } catch (error) {
+    throw refused((error as Error).message)
+  }
 }
 
 function isJson(text: string): boolean {
@@ -119,7 +128,10 @@ export const run: ClientRun = async (call) => {
   const { args, options, client, signal } = call
   const file = options['file']
   if ((file === undefined) === (args[0] === undefined))
-    throw new UsageError('Name the type of an event, or a file of events with --file', '<type> or --file <file>')
+    throw new UsageError(
+      'Name the type of an event, or a file of events with --file, not both',
+      '<type> or --file <file>',
+    )
   if (file !== undefined) return publishAll(call, eventsOf(await readInput(file === '-' ? '-' : `@${file}`)))
   const json = await client.publish(await givenEvent(args[0]!, options), { signal })
   const reached = json.recipients === 1 ? '1 mailbox' : `${json.recipients ?? 0} mailboxes`
