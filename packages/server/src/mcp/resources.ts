@@ -75,6 +75,8 @@ export function registerResources(
       resources: (await listMemories(callerOf(mcpReq.signal))).map((memory) => ({
         uri: MEMORY_URI + memory.id,
         name: summaryOf(memory).title,
+        // Programs show this one to people. Without it, each memory would have the title of the template.
+        title: summaryOf(memory).title,
         description: summaryOf(memory).snippet,
         mimeType: 'application/json',
       })),

@@ -50,6 +50,7 @@ const range = (min: number | undefined, max: number | undefined): string =>
 export function describe(schema: Described): string {
   if (schema.expected) return schema.expected
   if (schema.enum) return `one of: ${schema.enum.join(', ')}`
+  if (schema.format === 'date-time') return 'an ISO 8601 date-time with a time zone'
   const types = [schema.type ?? []].flat()
   const words = types.map((type) => ARTICLES[type] ?? type).join(' or ') || 'a value'
   if (types.includes('integer') || types.includes('number')) return words + range(schema.minimum, schema.maximum)

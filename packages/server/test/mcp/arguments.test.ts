@@ -73,6 +73,30 @@ onBothEngines((engine) => {
     await client.close()
   })
 
+  test('[MCP-30] a refusal says subscription where the API says interest, and nothing that the tool does not take', async () => {
+    const agent = await tenant.agent()
+    const client = await connectMcp(service.url, agent.token)
+    type Refused = { error: { code: string; message: string; details: Record<string, unknown> } }
+    const same = { event_type: 'mcp.interest.*' }
+    const { result: made } = await useTool<{ subscription_id: string }>(client, 'subscribe', same)
+    const message = 'This agent has a subscription with the same type and filter'
+    assert.deepEqual((await useTool<Refused>(client, 'subscribe', same)).result.error, {
+      code: 'business_rule_violation',
+      message,
+      details: { rule: 'interest_conflict', message, existing_subscription_id: made.subscription_id },
+    })
+    const gone = await useTool<Refused>(client, 'unsubscribe', { subscription_id: 'interest' })
+    assert.deepEqual(gone.result.error, {
+      code: 'not_found',
+      message: 'There is no such subscription',
+      details: { resource_type: 'subscription', resource_id: 'interest' },
+    })
+    const never = { title: 'a', content: 'b', expires_at: 'tomorrow' }
+    const { error } = (await useTool<Refused>(client, 'remember', never)).result
+    assert.deepEqual([error.details['field'], /null/.test(error.message)], ['expires_at', false])
+    await client.close()
+  })
+
   test('[MCP-50] an org-admin is told that it has no subscriptions', async () => {
     const client = await connectMcp(service.url, tenant.admin)
     const uses = {

@@ -289,9 +289,8 @@ onBothEngines((engine) => {
     const client = await connectMcp(service.url, agent.token)
     const kept = await useTool<{ id: string }>(client, 'remember', { title: 'A resource', content: 'with content' })
     const { resources } = await client.listResources()
-    assert.ok(
-      resources.some(({ uri, name }) => uri === `sensorium://memories/${kept.result.id}` && name === 'A resource'),
-    )
+    const { name, title } = resources.find(({ uri }) => uri === `sensorium://memories/${kept.result.id}`)!
+    assert.deepEqual([name, title], ['A resource', 'A resource'], 'programs show the title')
     const read = await client.readResource({ uri: `sensorium://memories/${kept.result.id}` })
     assert.equal(JSON.parse((read.contents[0] as { text: string }).text).content, 'with content')
     const { prompts } = await client.listPrompts()

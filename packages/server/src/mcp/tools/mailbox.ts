@@ -106,7 +106,12 @@ export const mailboxTools = [
       retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86400, examples: [60] })),
       dead_letter: Type.Optional(Type.Boolean()),
     }),
-    output: Type.Object({ nacked: Type.Integer() }),
+    output: Type.Object({
+      nacked: Type.Integer({
+        description:
+          'How many of them were given back. The others were not yours any more: handled, set aside, or never yours.',
+      }),
+    }),
     effect: 'sets',
     run: (input, { call }) => call(operations.nackDeliveries, { body: input }),
   }),

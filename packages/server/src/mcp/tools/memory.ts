@@ -34,7 +34,9 @@ export const memoryTools = [
       source_event_id: Type.Optional(
         argument('order-17-created', { description: 'The id of the event that it was learnt from' }),
       ),
-      expires_at: Type.Optional(argument('2030-01-01T00:00:00Z', { description: 'When the memory expires' })),
+      expires_at: Type.Optional(
+        argument('2030-01-01T00:00:00Z', { format: 'date-time', description: 'When the memory expires' }),
+      ),
       metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
     }),
     output: MemorySummary,

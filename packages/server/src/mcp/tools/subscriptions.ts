@@ -1,6 +1,7 @@
 // Subscriptions: the events that an agent wants to receive. The API calls them interests.
 import { operations, Type, type Interest } from '@sensorium/contract'
 import { agentOnly } from '../agent-only.ts'
+import { isRefusal } from '../refusal.ts'
 import { argument, idArgument, tool } from '../tool.ts'
 
 const Subscription = Type.Object({
@@ -20,6 +21,22 @@ const subscriptionOf = ({ id, event_type, filter_expression, priority, enrichmen
 })
 
 const NO_SUBSCRIPTIONS = 'An org-admin has no subscriptions; use the key of an agent'
+
+/** Repeats a refusal that is about an interest as one about a subscription. What the caller wrote stays as it is. */
+function inWordsOfTools(error: unknown): never {
+  if (!isRefusal(error)) throw error
+  const { resource_type, existing_interest_id, ...rest } = error.details as Record<string, unknown>
+  const { rule } = rest
+  if (resource_type !== 'interest' && rule !== 'interest_conflict' && rule !== 'too_many_interests') throw error
+  const message = error.message.replace('an interest', 'a subscription').replace('interest', 'subscription')
+  const details = {
+    ...(resource_type === undefined ? {} : { resource_type: 'subscription' }),
+    ...rest,
+    ...(rule === undefined ? {} : { message }),
+    ...(existing_interest_id === undefined ? {} : { existing_subscription_id: existing_interest_id }),
+  }
+  throw Object.assign(new Error(message), { code: error.code, details })
+}
 
 export const subscriptionTools = [
   tool({
@@ -45,9 +62,8 @@ export const subscriptionTools = [
     effect: 'adds',
     async run({ event_type, filter, priority = 0, with_memories = 'none' }, { id, call }) {
       const body = { event_type, filter_expression: filter ?? null, priority, enrichment_depth: with_memories }
-      return subscriptionOf(
-        await call(operations.createInterest, { params: { id: agentOnly(id, NO_SUBSCRIPTIONS) }, body }),
-      )
+      const params = { id: agentOnly(id, NO_SUBSCRIPTIONS) }
+      return subscriptionOf(await call(operations.createInterest, { params, body }).catch(inWordsOfTools))
     },
   }),
   tool({
@@ -58,9 +74,8 @@ export const subscriptionTools = [
     output: Type.Object({ unsubscribed: Type.Boolean() }),
     effect: 'removes',
     async run({ subscription_id }, { id, call }) {
-      await call(operations.deleteInterest, {
-        params: { id: agentOnly(id, NO_SUBSCRIPTIONS), interest_id: subscription_id },
-      })
+      const params = { id: agentOnly(id, NO_SUBSCRIPTIONS), interest_id: subscription_id }
+      await call(operations.deleteInterest, { params }).catch(inWordsOfTools)
       return { unsubscribed: true }
     },
   }),
