@@ -36,6 +36,9 @@ const isText = (value: unknown, max: number): value is string =>
   !value.includes('\0') &&
   value.isWellFormed()
 
+const textOf = (max: number): string =>
+  `a non-empty string of at most ${max} characters, without NUL and half surrogate pairs`
+
 /** Attributes whose values are checked; any other attribute may have any value. */
 const CHECKED_ATTRIBUTES: ReadonlySet<string> = new Set([
   'specversion',
@@ -71,12 +74,11 @@ export function prepareEvent(envelope: unknown, text: string, isLong = false): P
     throw invalidEvent('type', type, 'a string of 1 to 255 printable characters without spaces')
   if (typeof source !== 'string' || source.length > MAX_ATTRIBUTE || !isUriReference(source))
     throw invalidEvent('source', source, 'a URI reference')
-  if (!isText(id, MAX_EVENT_ID))
-    throw invalidEvent('id', id, `a non-empty string of at most ${MAX_EVENT_ID} characters`)
+  if (!isText(id, MAX_EVENT_ID)) throw invalidEvent('id', id, textOf(MAX_EVENT_ID))
   if (time !== undefined && (typeof time !== 'string' || !isDateTime(time)))
     throw invalidEvent('time', time, 'an ISO 8601 date-time with a time zone')
   if (subject !== undefined && !isText(subject, MAX_ATTRIBUTE))
-    throw invalidEvent('subject', subject, `a non-empty string of at most ${MAX_ATTRIBUTE} characters`)
+    throw invalidEvent('subject', subject, textOf(MAX_ATTRIBUTE))
   if (datacontenttype !== undefined && !isText(datacontenttype, MAX_ATTRIBUTE))
     throw invalidEvent('datacontenttype', datacontenttype, 'a media type')
   if (dataschema !== undefined && (typeof dataschema !== 'string' || !isUriReference(dataschema)))
