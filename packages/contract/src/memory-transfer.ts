@@ -12,6 +12,9 @@ export const MAX_IMPORT = 104_857_600
 export const MemoryLine = Type.Object({
   ...MemoryCreate.properties,
   id: Type.Optional(filledText(255, { examples: ['mem_01hv3k8z9q4m7t2x5c6w8r0s1d'] })),
+  // Whose the memory was. Files of other systems may have anything here.
+  tenant_id: Type.Optional(Type.Unknown()),
+  agent_id: Type.Optional(Type.Unknown()),
   created_at: Type.Optional(dateTime()),
   updated_at: Type.Optional(dateTime()),
 })

@@ -105,6 +105,24 @@ onBothEngines((engine) => {
       assert.equal((await calls.list(agent)).total, 1)
     })
 
+    test('[RACE-6] lines of two owners with one external id, imported concurrently, never become one memory', async () => {
+      const lineOf = (owner: string) => ({
+        ...aMemory,
+        id: `of-${owner}`,
+        title: owner,
+        external_id: 'same',
+        tenant_id: 'elsewhere',
+        agent_id: owner,
+      })
+      const reply = await beside<ImportedMemories>(
+        (tx) => importMemory(tx, tools, principal, lineOf('first'), 'of-first'),
+        () => send([lineOf('second')]),
+      )
+      assert.deepEqual([reply.body.failed, reply.body.errors[0]?.error.code], [1, 'conflict'])
+      const left = (await calls.list(agent)).memories.map(({ title }) => title)
+      assert.deepEqual(left, ['first'])
+    })
+
     test('[RACE-7] two concurrent puts of one memory count once against the quota', async () => {
       await setSettings(service, tenant, { quota_memories: 1 })
       const quotas = makeQuotas(service.store, service.clock, () => ({ ...NO_SETTINGS, quota_memories: 1 }))

@@ -28,11 +28,18 @@ onBothEngines((engine) => {
 
   test('[KEP-9] of lines with one external id and many ids, 16 ids are noted for relationships', async () => {
     const agent = await (await service.tenant()).agent()
-    const lines = Array.from({ length: 20 }, (_, i) => ({ ...aMemory, id: `line-${i}`, external_id: 'same' }))
+    const lines = Array.from({ length: 20 }, (_, i) => ({
+      ...aMemory,
+      id: `line-${i}`,
+      external_id: 'same',
+      tenant_id: 'elsewhere',
+      agent_id: 'of-one-owner',
+    }))
     assert.deepEqual(await imported(agent, lines), [1, 0, 19, 0])
     assert.deepEqual(await imported(agent, lines), [0, 0, 20, 0])
     const noted = await service.store.rows('select origin from memory_imports where agent_id = ?', [agent.id])
-    assert.equal(noted.length, 16)
+    // And whose lines they were.
+    assert.equal(noted.length, 17)
     const other = await calls.make(agent, { title: 'Other' })
     const edge = (i: number) => ({
       source_memory_id: `line-${i}`,

@@ -1,13 +1,19 @@
 // Imports a line that is a memory. The line becomes the first of these that exists:
 //
-// 1. the caller's own memory with the same external id,
-// 2. the memory with its id, if the caller may change it; one that the caller only sees is skipped,
-// 3. the memory that a line with this id became in an earlier import, or, without an id, a line that said the same,
-// 4. a new memory of the caller.
+// 1. the live memory with its id, if the caller may change it; one that the caller only sees is skipped,
+// 2. the live memory that a line with this id became in an earlier import, or, without an id, a line that said the same,
+// 3. the caller's own memory with its external id; an org-admin's line whose id names a deleted memory means the memory
+//    of that one's owner,
+// 4. the memory of 1 or 2 that was deleted or has expired meanwhile: it comes back under the id it had,
+// 5. a new memory of the caller.
 //
-// A memory that was deleted or has expired meanwhile comes back under the id it had. A scope only widens: a wider one
-// stays.
-import { isId, type MemoryLine, type Static } from '@sensorium/contract'
+// The id comes first, because an external id is unique for its owner only: a line of another owner, which the caller
+// saw, may have the external id of a memory of the caller. For lines whose id names nothing that the caller knows here,
+// line-owner.ts decides whether 2 and 3 may take them; a live memory that may not is a conflict of that line. It never
+// looks at memories that the caller does not see, so the outcome does not tell whether there is one.
+//
+// A scope only widens: a wider one stays. The external id of a memory never changes.
+import { isId } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
 import { taken } from '../../kernel/failure.ts'
 import type { Db } from '../../store/db.ts'
@@ -18,7 +24,8 @@ import { isLive, mayAdminister, maySee } from '../see.ts'
 import { lockByExternalId, type MemoryRow } from '../sql.ts'
 import { timeOfChange, VERSIONED } from '../versions.ts'
 import { writeChange } from '../write-change.ts'
-import { importedAs, lockMemory, notedImports, noteImport } from './sql.ts'
+import { isOfAnother, isOwnerNote, ownerNote, type ImportedMemory, type WayFound } from './line-owner.ts'
+import { importedAs, lockMemory, noteImport, notesOf } from './sql.ts'
 
 /**
  * The ids of lines that are noted for one memory, so that relationships find it by them. Without a limit, lines with one
@@ -28,30 +35,38 @@ const MAX_ORIGINS = 16
 
 export type ImportOutcome = 'created' | 'updated' | 'skipped'
 
-type ImportedMemory = Static<typeof MemoryLine>
-
-type Found = { row: MemoryRow; by: 'external id' | 'id' | 'import' } | 'seen' | null
-
-async function find(tx: Db, principal: Principal, wanted: ImportedMemory, origin: string, now: number): Promise<Found> {
-  const { id, external_id } = wanted
-  const named = external_id === undefined ? undefined : await lockByExternalId(tx, principal, external_id)
-  if (named) return { row: named, by: 'external id' }
-  if (id !== undefined && isId('memory', id)) {
-    const row = await lockMemory(tx, principal.tenantId, id)
-    if (row && mayAdminister(principal, row)) return { row, by: 'id' }
-    if (row && maySee(principal, row, now)) return 'seen'
-  }
-  return findImported(tx, principal, origin)
+interface FoundMemory {
+  row: MemoryRow
+  by: WayFound
 }
 
-async function findImported(tx: Db, principal: Principal, origin: string): Promise<Found> {
+/** Returns the memory that the line becomes; 'seen' for one that the caller may not change. `line` is its row if new. */
+async function find(
+  tx: Db,
+  principal: Principal,
+  id: string | undefined,
+  origin: string,
+  line: MemoryRow,
+): Promise<FoundMemory | 'seen' | null> {
+  const { tenant_id, external_id, accessed_at: now } = line
+  const here = id !== undefined && isId('memory', id) ? await lockMemory(tx, tenant_id, id) : undefined
+  const isOwn = here !== undefined && mayAdminister(principal, here)
+  if (here && !isOwn && maySee(principal, here, now)) return 'seen'
+  const known: FoundMemory | null = isOwn ? { row: here, by: 'id' } : await findImported(tx, principal, origin)
+  if (external_id === null || (known && isLive(known.row, now))) return known
+  const owner = { tenantId: tenant_id, id: isOwn ? here.agent_id : principal.id }
+  const named = await lockByExternalId(tx, owner, external_id)
+  return named ? { row: named, by: isOwn ? 'successor' : 'external id' } : known
+}
+
+async function findImported(tx: Db, principal: Principal, origin: string): Promise<FoundMemory | null> {
   const imported = await importedAs(tx, principal, origin)
   const row = imported === undefined ? undefined : await lockMemory(tx, principal.tenantId, imported)
   return row ? { row, by: 'import' } : null
 }
 
 /** Of two concurrent imports of one line, the second waits here for the first and finds the memory it made. */
-async function findMadeMeanwhile(tx: Db, principal: Principal, origin: string): Promise<Found> {
+async function findMadeMeanwhile(tx: Db, principal: Principal, origin: string): Promise<FoundMemory | null> {
   if (!tx.isShared) return null
   void tx.lock([`import ${principal.tenantId} ${principal.id} ${origin}`], 'exclusive')
   return findImported(tx, principal, origin)
@@ -90,6 +105,31 @@ async function change(
   return 'updated'
 }
 
+/** Changes the memory to what the line says. Null if it is gone and was another owner's; throws if that one lives. */
+async function become(
+  tx: Db,
+  tools: MemoryTools,
+  principal: Principal,
+  { row, by }: FoundMemory,
+  wanted: ImportedMemory,
+  origin: string,
+  line: MemoryRow,
+): Promise<ImportOutcome | null> {
+  if (by === 'id') return change(tx, tools, principal, row, line)
+  const notes = await notesOf(tx, principal, row.id)
+  if (isOfAnother(principal, wanted, { row, by }, notes)) {
+    if (isLive(row, line.accessed_at)) throw taken('This external id', row.id)
+    return null
+  }
+  const outcome = await change(tx, tools, principal, row, line)
+  const owner = by === 'successor' ? null : ownerNote(principal, wanted, row)
+  const isOtherId = by !== 'import' && wanted.id !== undefined && row.id !== wanted.id
+  if (isOtherId && notes.filter((note) => !isOwnerNote(row, note)).length < MAX_ORIGINS)
+    await noteImport(tx, principal, origin, row.id)
+  if (owner !== null && !notes.includes(owner)) await noteImport(tx, principal, owner, row.id)
+  return outcome
+}
+
 /** `origin` is the key of the line (origin.ts). */
 export async function importMemory(
   tx: Db,
@@ -100,18 +140,17 @@ export async function importMemory(
 ): Promise<ImportOutcome> {
   const now = tools.now()
   const row = newMemory(principal, tools.makeId, now, wanted)
-  const found = (await find(tx, principal, wanted, origin, now)) ?? (await findMadeMeanwhile(tx, principal, origin))
+  const found = (await find(tx, principal, wanted.id, origin, row)) ?? (await findMadeMeanwhile(tx, principal, origin))
   if (found === 'seen') return 'skipped'
-  if (found) {
-    const outcome = await change(tx, tools, principal, found.row, row)
-    const isOtherId = found.by === 'external id' && wanted.id !== undefined && found.row.id !== wanted.id
-    if (isOtherId && (await notedImports(tx, principal, found.row.id)) < MAX_ORIGINS)
-      await noteImport(tx, principal, origin, found.row.id)
-    return outcome
-  }
+  const outcome = found && (await become(tx, tools, principal, found, wanted, origin, row))
+  if (outcome) return outcome
   const created_at = madeAt(wanted.created_at, now)
   const made = { ...row, created_at, updated_at: Math.max(created_at, madeAt(wanted.updated_at, now)) }
   const holder = await keepNew(tx, tools, principal, made, now)
-  await noteImport(tx, principal, origin, (holder ?? made).id)
-  return holder ? change(tx, tools, principal, holder, row) : 'created'
+  // A live memory, so the line becomes it or is refused.
+  if (holder) return (await become(tx, tools, principal, { row: holder, by: 'external id' }, wanted, origin, row))!
+  await noteImport(tx, principal, origin, made.id)
+  const owner = ownerNote(principal, wanted, made)
+  if (owner !== null) await noteImport(tx, principal, owner, made.id)
+  return 'created'
 }

@@ -57,5 +57,7 @@ export async function originOf(
   if (line.id !== undefined) return line.id
   const row = newMemory(principal, () => '', now, line)
   const said = VERSIONED.map((name) => row[name])
+  // Two lines that say the same under two external ids are two memories.
+  if (row.external_id !== null) said.push(row.external_id)
   return `#${await inSteps(hashSteps(said), pause)}`
 }

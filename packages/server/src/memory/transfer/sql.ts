@@ -38,15 +38,14 @@ export const noteImport = (tx: Db, { tenantId, id }: Viewer, origin: string, mem
     [tenantId, id, origin, memoryId],
   )
 
-/** Returns how many lines of this owner are noted for a memory. */
-export async function notedImports(db: Db, { tenantId, id }: Viewer, memoryId: string): Promise<number> {
-  const row = await one<{ many: number }>(
-    db,
-    'select count(*) as many from memory_imports where tenant_id = ? and memory_id = ? and agent_id = ?',
-    [tenantId, memoryId, id],
-  )
-  return Number(row!.many)
-}
+/** Returns what is noted for a memory by this owner's imports: a few keys of lines, and whose lines they were. */
+export const notesOf = async (db: Db, { tenantId, id }: Viewer, memoryId: string): Promise<string[]> =>
+  (
+    await db.rows<{ origin: string }>(
+      'select origin from memory_imports where tenant_id = ? and memory_id = ? and agent_id = ?',
+      [tenantId, memoryId, id],
+    )
+  ).map(({ origin }) => origin)
 
 /** Writes the columns of a relationship that can change. */
 export const saveRelationship = (

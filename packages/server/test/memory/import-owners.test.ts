@@ -1,0 +1,168 @@
+// Lines of an import whose id, external id and owner name different memories: whose memory such a line becomes.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { ImportedMemories, Memory } from '@sensorium/contract'
+import { onBothEngines } from '../support/engines.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
+
+onBothEngines((engine) => {
+  let service: Service
+  let calls: ReturnType<typeof memoryCalls>
+  let tenant: TestTenant
+  let agent: TestAgent
+  let other: TestAgent
+  let admin: Actor
+  before(async () => {
+    service = await startService(engine)
+    calls = memoryCalls(service)
+  })
+  after(() => service.stop())
+  beforeEach(async () => {
+    tenant = await service.tenant()
+    agent = await tenant.agent()
+    other = await tenant.agent()
+    admin = await orgAdmin(service, tenant)
+  })
+
+  const exported = async (by: Actor) => (await service.call('GET /v1/memories/export', { token: by.token })).text
+  /** Returns how many lines were created, updated, skipped and refused, and the refusals: line, code and holder. */
+  async function imported(by: Actor, body: string | object[]) {
+    const reply = await service.call<ImportedMemories>('POST /v1/memories/import', {
+      token: by.token,
+      headers: { 'content-type': 'application/x-ndjson' },
+      raw: typeof body === 'string' ? body : body.map((line) => JSON.stringify(line)).join('\n'),
+    })
+    assert.equal(reply.status, 200, reply.text)
+    const { errors, ...counts } = reply.body
+    const refused = errors.map(({ line, error }) => [line, error.code, error.details['existing_resource_id']])
+    return refused.length > 0 ? [...Object.values(counts), refused] : Object.values(counts)
+  }
+  const titles = async (by: Actor) => (await calls.list(by, { limit: '200' })).memories.map(({ title }) => title).sort()
+  const erase = (id: string) => service.call(`DELETE /v1/memories/${id}?erase=true`, { token: admin.token })
+  /** Asserts that a memory still says what it said, to the same readers, and never said anything else. */
+  async function untouched(by: Actor, memory: Memory): Promise<void> {
+    const { accessed_at: _, ...was } = memory
+    assert.partialDeepStrictEqual((await calls.get(by, memory.id)).body, was)
+    const history = await service.call(`GET /v1/memories/${memory.id}/history`, { token: by.token })
+    assert.equal(history.body.versions.length, 1)
+  }
+
+  test('[KEP-9] one’s own export changes nothing, also where others use the same external id', async () => {
+    const own = await calls.make(agent, { title: 'Private', external_id: 'doc' })
+    const shared = await calls.make(other, { title: 'Shared', scope: 'institutional', external_id: 'doc' })
+    const text = await exported(agent)
+    for (let i = 0; i < 3; i++) assert.deepEqual(await imported(agent, text), [0, 0, 2, 0])
+    await untouched(agent, own)
+    assert.equal((await calls.get(other, own.id)).status, 404)
+    await untouched(other, shared)
+    const all = await exported(admin)
+    await calls.make(admin, { title: 'Of the org-admin', external_id: 'doc' })
+    assert.deepEqual(await imported(admin, all), [0, 0, 2, 0])
+  })
+
+  test('[KEP-9] a line is the live memory with its id, whatever else has its external id', async () => {
+    const named = await calls.make(agent, { title: 'Named', external_id: 'doc' })
+    const meant = await calls.make(agent, { title: 'Meant' })
+    const line = { ...aMemory, id: meant.id, external_id: 'doc', title: 'New' }
+    for (const agent_id of [agent.id, other.id, undefined]) {
+      const isFirst = agent_id === agent.id
+      assert.deepEqual(await imported(agent, [{ ...line, agent_id }]), isFirst ? [0, 1, 0, 0] : [0, 0, 1, 0])
+      await untouched(agent, named)
+    }
+    assert.equal((await calls.get(agent, meant.id)).body.title, 'New')
+    assert.equal((await calls.get(agent, meant.id)).body.external_id, undefined)
+    // An org-admin restores a memory of an agent, and its own with the same external id stays.
+    const its = await calls.make(admin, { title: 'Of the org-admin', external_id: 'doc' })
+    const saved = await exported(admin)
+    await calls.patch(agent, named.id, { title: 'Spoiled' })
+    assert.deepEqual(await imported(admin, saved), [0, 1, 2, 0])
+    assert.equal((await calls.get(agent, named.id)).body.title, 'Named')
+    await untouched(admin, its)
+  })
+
+  test('[KEP-9] another agent’s line never becomes one’s own memory, whether its memory is still there or not', async () => {
+    const own = await calls.make(agent, { title: 'Private', external_id: 'doc' })
+    const share = (title: string) => calls.make(other, { title, scope: 'institutional', external_id: 'doc' })
+    const erased = await share('Erased')
+    await erase(erased.id)
+    const deleted = await share('Deleted')
+    await calls.forget(other, deleted.id)
+    const hidden = await calls.make(other, { title: 'Hidden', external_id: 'doc' })
+    const lines = [erased, deleted, hidden, { ...aMemory, agent_id: other.id, external_id: 'doc' }]
+    const refused = lines.map((_, i) => [i + 1, 'conflict', own.id])
+    for (let i = 0; i < 2; i++) assert.deepEqual(await imported(agent, lines), [0, 0, 0, 4, refused])
+    await untouched(agent, own)
+    // Where the external id is free, the line becomes a memory of the caller, once; then other lines find it taken.
+    await calls.forget(agent, own.id)
+    assert.deepEqual(await imported(agent, [erased]), [1, 0, 0, 0])
+    assert.deepEqual(await imported(agent, [erased]), [0, 0, 1, 0])
+    assert.deepEqual(await titles(agent), ['Erased'])
+  })
+
+  test('[KEP-9] one’s own line whose memory is gone is the memory that has its external id now, or comes back', async () => {
+    for (const by of [agent, admin]) {
+      const gone = await calls.make(agent, { title: 'Gone', external_id: 'doc' })
+      const its = await calls.make(admin, { title: 'Of the org-admin', external_id: 'doc' })
+      await calls.forget(agent, gone.id)
+      assert.deepEqual(await imported(by, [gone]), [0, 1, 0, 0])
+      assert.equal((await calls.get(agent, gone.id)).body.title, 'Gone')
+      await calls.forget(agent, gone.id)
+      const next = await calls.make(agent, { title: 'Next', external_id: 'doc' })
+      assert.deepEqual(await imported(by, [gone]), [0, 1, 0, 0])
+      assert.deepEqual(await imported(by, [gone]), [0, 0, 1, 0])
+      assert.equal((await calls.get(agent, next.id)).body.title, 'Gone')
+      await erase(next.id)
+      await erase(gone.id)
+      // Nothing is left of it: the caller has a new one, or the external id is taken by one that was never this agent's.
+      const again = by === agent ? [1, 0, 0, 0] : [0, 0, 0, 1, [[1, 'conflict', its.id]]]
+      assert.deepEqual(await imported(by, [gone]), again)
+      await untouched(admin, its)
+      for (const { id } of (await calls.list(admin)).memories) await erase(id)
+    }
+  })
+
+  test('[KEP-9] lines of two owners with one external id are never one memory in another tenant', async () => {
+    const first = await calls.make(agent, { title: 'First', external_id: 'doc', scope: 'institutional' })
+    const second = await calls.make(other, { title: 'Second', external_id: 'doc', scope: 'institutional' })
+    const text = await exported(agent)
+    const away = await service.tenant()
+    for (const reader of [await away.agent(), await orgAdmin(service, away), await away.agent()]) {
+      assert.equal((await imported(reader, text))[0], 1)
+      const [copy] = (await calls.list(reader)).memories.filter(({ agent_id }) => agent_id === reader.id)
+      assert.deepEqual(await imported(reader, text), [0, 0, 1, 1, [[2, 'conflict', copy!.id]]])
+      // Each line alone, as in an import in pieces.
+      assert.deepEqual(await imported(reader, [second]), [0, 0, 0, 1, [[1, 'conflict', copy!.id]]])
+      assert.deepEqual(await imported(reader, [{ ...first, title: 'Newer' }]), [0, 1, 0, 0])
+      assert.equal((await calls.get(reader, copy!.id)).body.title, 'Newer')
+      // Without its external id the second is kept, and from then on recognised by its id.
+      const { external_id: _, ...plain } = second
+      assert.deepEqual(await imported(reader, [plain]), [1, 0, 0, 0])
+      assert.deepEqual(await imported(reader, [second]), [0, 0, 1, 0])
+    }
+  })
+
+  test('[KEP-9] an external id of another tenant upserts: of one owner, whatever the ids of its lines', async () => {
+    const reader = await (await service.tenant()).agent()
+    const own = await calls.make(reader, { title: 'Own', external_id: 'doc' })
+    const old = await calls.make(agent, { title: 'Old', external_id: 'doc' })
+    assert.deepEqual(await imported(reader, [old]), [0, 1, 0, 0])
+    await calls.forget(agent, old.id)
+    const next = await calls.make(agent, { title: 'Next', external_id: 'doc' })
+    const foreign = await calls.make(other, { title: 'Foreign', external_id: 'doc' })
+    assert.deepEqual(await imported(reader, [next, foreign]), [0, 1, 0, 1, [[2, 'conflict', own.id]]])
+    assert.deepEqual(await imported(reader, [{ ...aMemory, external_id: 'doc', title: 'Put' }]), [0, 1, 0, 0])
+    assert.deepEqual(await titles(reader), ['Put'])
+    // Once the memory is deleted, its external id is free for the other owner's line.
+    await calls.forget(reader, own.id)
+    assert.deepEqual(await imported(reader, [foreign]), [1, 0, 0, 0])
+    const [holder] = (await calls.list(reader)).memories
+    assert.deepEqual(await imported(reader, [foreign, next]), [0, 0, 1, 1, [[2, 'conflict', holder!.id]]])
+  })
+
+  test('[KEP-9] lines without an id that say the same under two external ids are two memories', async () => {
+    const lines = ['a', 'b'].map((external_id) => ({ ...aMemory, external_id }))
+    assert.deepEqual(await imported(agent, lines), [2, 0, 0, 0])
+    assert.deepEqual(await imported(agent, lines), [0, 0, 2, 0])
+  })
+})
