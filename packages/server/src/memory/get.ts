@@ -33,13 +33,21 @@ export const requireHead = (db: Db, principal: Principal, id: string, now: numbe
 export const getMemory = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>
   find(tx, principal, id, now, touchSeenMemory)
 
+/** Throws unless the caller may change the memory. */
+export function requireOwner(principal: Principal, head: MemoryHead): void {
+  if (!mayAdminister(principal, head))
+    throw ruleBroken('not_owner', 'Only its owner or an org-admin may do this with a memory', { memory_id: head.id })
+}
+
 async function hold<R extends MemoryHead>(tx: Db, principal: Principal, id: string, now: number, by: Find<R>) {
   const row = await find(tx, principal, id, now, by)
-  if (!mayAdminister(principal, row)) {
-    throw ruleBroken('not_owner', 'Only its owner or an org-admin may do this with a memory', { memory_id: id })
-  }
+  requireOwner(principal, row)
   return row
 }
+
+/** Returns the head of a memory that the caller sees, locked until the transaction ends. */
+export const lockHead = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryHead> =>
+  find(tx, principal, id, now, lockSeenHead)
 
 /** Returns a memory that the caller may change, locked until the transaction ends. Throws if the caller may not. */
 export const holdMemory = (tx: Db, principal: Principal, id: string, now: number): Promise<MemoryRow> =>

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { withDerived } from './derived-from.ts'
-import { holdHead, requireHead, requireMemory } from './get.ts'
+import { lockHead, requireHead, requireMemory, requireOwner } from './get.ts'
 import { moveEdges } from './move-edges.ts'
 import type { MemoryTools } from './remember.ts'
 import { markDeleted, type MemoryHead, type MemoryRow } from './sql.ts'
@@ -25,7 +25,9 @@ export async function mergeMemories(
   // Locked in the order of ids, so that two merges of the same memories never deadlock. Of the memories that go, only
   // the head is read: twenty with half a megabyte of metadata took 90 ms.
   const heads = new Map<string, MemoryHead>()
-  for (const each of [id, ...merged].sort()) heads.set(each, await holdHead(tx, principal, each, now))
+  for (const each of [id, ...merged].sort()) heads.set(each, await lockHead(tx, principal, each, now))
+  // Only then: whether one of them does not exist comes before whose they are, however their ids sort.
+  for (const each of [id, ...merged]) requireOwner(principal, heads.get(each)!)
   const row = await requireMemory(tx, principal, id, now)
   const others = merged.map((other) => heads.get(other)!)
   const unlike = others.find(

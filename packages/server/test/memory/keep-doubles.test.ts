@@ -211,6 +211,14 @@ onBothEngines((engine) => {
     const own = await calls.make(agent, { scope: 'institutional' })
     const narrow = await calls.make(agent)
     assertError(await merge(agent, into.id, [own.id, theirs.id]), 'business_rule_violation', { rule: 'not_owner' })
+    // A memory that does not exist is reported first, however the ids sort.
+    const [before, later] = [`mem_${'0'.repeat(26)}`, `mem_7${'z'.repeat(25)}`]
+    for (const absent of [before, later])
+      for (const body of [
+        [theirs.id, absent],
+        [absent, theirs.id],
+      ])
+        assertError(await merge(agent, into.id, body), 'not_found', { resource_id: absent })
     assertError(await merge(admin, into.id, [own.id, theirs.id]), 'business_rule_violation', {
       rule: 'merge_mismatch',
       memory_id: theirs.id,
