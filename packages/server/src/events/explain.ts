@@ -4,18 +4,20 @@
 // 2. Another agent's filters and results are shown to callers that may list them (`interests:read`), those of feeds to
 //    callers that may list the channel's. Others learn whether a filter is true, false or fails, and nothing of its
 //    text.
+// 3. Nodes learn of subscriptions in different orders, and an explanation lists the same in the same order on each.
 import type { Matched, Reason } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import { holds, type Principal } from '../auth/principal.ts'
+import { sortSteps } from '../kernel/sort-steps.ts'
 import { inSteps, type Pause } from '../kernel/step-turns.ts'
 import { matchInSlices } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
-import type { Match, Subscription } from '../routing/table.ts'
+import type { Match, Matching, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
 import { findAddressees, refuseAddressee, withAddressee, type Addressee } from './addressee.ts'
 import { prepareEvent } from './envelope.ts'
 import { shownSubscription } from './matched.ts'
-import { findReasons, reasonOfAddress } from './reasons.ts'
+import { findReasons, orderSubscriptions, reasonOfAddress } from './reasons.ts'
 
 export interface Explanation {
   recipients: { agent_id: string; via: Matched[]; priority: number }[]
@@ -29,6 +31,14 @@ export interface ExplainRequest {
 
 const addressed = ({ addressedAs }: Match): Matched[] =>
   addressedAs === undefined ? [] : [{ kind: 'recipient', id: addressedAs }]
+
+/** Returns the matches by recipient, each with its subscriptions in order. They may be shared, so they are copied. */
+function* inOrder({ matches }: Matching): Generator<void, Match[]> {
+  const sorted = (yield* sortSteps([...matches.keys()])).map((id) => matches.get(id)!)
+  for (const [i, match] of sorted.entries())
+    if (match.matched.length > 1) sorted[i] = { ...match, matched: yield* orderSubscriptions(match.matched) }
+  return sorted
+}
 
 export async function explainEvent(
   db: Db,
@@ -48,7 +58,8 @@ export async function explainEvent(
   const refused = addressee ? refuseAddressee(table, addressee, caller.id) : null
   if (refused) throw refused
   const found = await inSteps(matchInSlices(table, event.envelope, router.matching), pause)
-  const { list, matches } = addressee ? withAddressee(table, addressee as Addressee, caller.id, found) : found
+  const matching = addressee ? withAddressee(table, addressee as Addressee, caller.id, found) : found
+  const list = await inSteps(inOrder(matching), pause)
   const seen = new Map<string, boolean>()
   for (const { matched } of list) {
     for (const { channelId } of matched)
@@ -67,16 +78,20 @@ export async function explainEvent(
   if (addressee) reasons.push(reasonOfAddress(table, addressee as Addressee, caller.id, request.agent_id))
   const maySeeFilter = (s: Subscription): boolean =>
     s.kind === 'feed' ? holds(caller, 'channel:read') : s.agentId === caller.id || holds(caller, 'interests:read')
-  const given = { table, event, filters: router.matching.filters, maySeeFilter }
+  const matched = list.find(({ recipientId }) => recipientId === request.agent_id)?.matched ?? []
+  const given = { table, event, filters: router.matching.filters, maySeeFilter, matched }
   for (const reason of await inSteps(findReasons(given, request.agent_id), pause)) {
     if (reason.channel_id === undefined || (await maySeeChannel(reason.channel_id))) reasons.push(reason)
   }
   if (reasons.length === 0) {
-    const receives = matches.has(request.agent_id)
+    const receives = matching.matches.has(request.agent_id)
     const explanation = receives
       ? 'a feed of a channel that you may not see matches'
       : 'no interest of the agent, and no feed that you may see, matches'
     reasons.push({ kind: 'agent', id: request.agent_id, matches: receives, explanation })
   }
-  return { recipients, agent: { agent_id: request.agent_id, receives: matches.has(request.agent_id), reasons } }
+  return {
+    recipients,
+    agent: { agent_id: request.agent_id, receives: matching.matches.has(request.agent_id), reasons },
+  }
 }

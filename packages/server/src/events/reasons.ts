@@ -1,5 +1,6 @@
 // Says why an agent would receive an event or not, one subscription after the other.
 import type { Reason } from '@sensorium/contract'
+import { sortSteps } from '../kernel/sort-steps.ts'
 import { describeResult, type FilterResult } from '../routing/filter.ts'
 import { filtersOfOneEvent, type Filters } from '../routing/filters.ts'
 import { countSlices, EVENT_STEPS } from '../routing/match.ts'
@@ -18,6 +19,16 @@ export interface ToExplain {
   event: PreparedEvent
   filters: Filters
   maySeeFilter(subscription: Subscription): boolean
+  /** The subscriptions by which the agent receives the event. They come first, in this order. */
+  matched: readonly Subscription[]
+}
+
+/** Returns the subscriptions in the order in which they are listed: interests before feeds, the oldest first. */
+export function* orderSubscriptions(subscriptions: readonly Subscription[]): Generator<void, Subscription[]> {
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]))
+  const idsOf = (kind: Subscription['kind']) => subscriptions.filter((s) => s.kind === kind).map(({ id }) => id)
+  const ids = [...(yield* sortSteps(idsOf('interest'))), ...(yield* sortSteps(idsOf('feed')))]
+  return ids.map((id) => byId.get(id)!)
 }
 
 /** Describes a result without revealing the filter: an error names its fields, a value may be computed from them. */
@@ -86,6 +97,22 @@ export function reasonOfAddress(
   return reason(true, 'the event is addressed to a channel that the agent is a member of')
 }
 
+/** Returns the subscriptions that may have to do with the agent, in the order in which they are explained. */
+function* toExplain(
+  { table, matched }: ToExplain,
+  agentId: string,
+  isSliceOver: (steps: number) => boolean,
+): Generator<void, Subscription[]> {
+  const first = new Set(matched)
+  const rest: Subscription[] = []
+  for (const subscription of table.subscriptions.values()) {
+    if (isSliceOver(1)) yield
+    if (subscription.kind === 'interest' && subscription.agentId !== agentId) continue
+    if (!first.has(subscription)) rest.push(subscription)
+  }
+  return [...matched, ...(yield* orderSubscriptions(rest))]
+}
+
 /** Finds the reasons of an agent. Yields after each slice of work: a tenant may have a million subscriptions. */
 export function* findReasons(given: ToExplain, agentId: string): Generator<void, Reason[]> {
   const { table } = given
@@ -97,12 +124,12 @@ export function* findReasons(given: ToExplain, agentId: string): Generator<void,
   const took = (taken: number): void => void (steps += taken)
   const evaluate = makeEvaluate(given, took)
   const isMember = makeIsMember(table, agentId, took)
-  for (const subscription of table.subscriptions.values()) {
+  for (const subscription of yield* toExplain(given, agentId, isSliceOver)) {
     if (reasons.length >= MAX_REASONS) break
     if (isSliceOver(steps)) yield
-    steps = 1
-    if (subscription.kind === 'interest' && subscription.agentId !== agentId) continue
-    steps += REASON_STEPS
+    // It may have been removed or changed between two slices.
+    if (table.subscriptions.get(subscription.id) !== subscription) continue
+    steps = REASON_STEPS
     const reason = reasonOf(given, subscription, evaluate)
     if (subscription.kind === 'interest' || isMember(subscription.channelId!)) reasons.push(reason)
     // A feed that would have matched if the agent were a member is worth reporting; other feeds have nothing to do with

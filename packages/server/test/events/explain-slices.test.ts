@@ -40,6 +40,7 @@ describe('the reasons of an explanation', () => {
       event: prepareEvent(event({ type: 'x.y', data: { n: 1 } }), ''),
       filters,
       maySeeFilter: () => true,
+      matched: [],
     }
     const running = findReasons(given, 'agt_1')
     let slices = 1
