@@ -1,7 +1,7 @@
 // Writes responses. A long one is written in slices, each after the client has taken the one before, so that a slow
 // client costs the memory of one slice and its progress can be seen. A response in pieces is never whole in memory.
 import type { ServerResponse } from 'node:http'
-import { nextTurn } from '../kernel/step-turns.ts'
+import { nextTurn, turnAfter } from '../kernel/step-turns.ts'
 import type { Pieces } from '../operations/response.ts'
 import { type Exchange, JSON_TYPE } from './exchange.ts'
 
@@ -11,6 +11,8 @@ type Headers = Readonly<Record<string, string>> | undefined
 export const SLICE_BYTES = 262_144
 /** Pieces that add up to no more than this are sent as one text, with a Content-Length. */
 const WHOLE_LENGTH = 1_048_576
+/** After as much as this, others have their turn: SQLite has every piece at once. */
+const MADE_IN_TURN = 65_536
 /** How much of an unwanted body is read, so that its sender gets to read the response. */
 const MOST_DISCARDED_BYTES = 33_554_432
 
@@ -41,11 +43,13 @@ const bytesOf = (text: string | Uint8Array): Buffer =>
 export async function begunPieces(pieces: Pieces): Promise<Pieces> {
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
   const begun: (string | Uint8Array)[] = []
+  const pause = turnAfter(MADE_IN_TURN)
   for (let length = 0; length <= WHOLE_LENGTH; ) {
     const { done, value } = await iterator.next()
     if (done) return begun
     begun.push(value)
     length += value.length
+    await pause(value.length)
   }
   async function* all(): AsyncGenerator<string | Uint8Array> {
     try {
@@ -69,6 +73,7 @@ export async function sendPieces(
   type = JSON_TYPE,
 ): Promise<void> {
   const { response } = exchange
+  const pause = turnAfter(MADE_IN_TURN)
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
   let text = ''
   let isOpen = false
@@ -80,9 +85,9 @@ export async function sendPieces(
   }
   try {
     for (;;) {
-      // A piece that is there already costs no turn: most bodies are short and whole.
       const next = iterator.next()
       const { done, value } = next instanceof Promise ? await next : next
+      if (!done) await pause(value.length)
       if (response.destroyed || (exchange.hasResponse && !isOpen)) return
       if (done) break
       const bytes = typeof value === 'string' ? null : Buffer.from(value.buffer, value.byteOffset, value.byteLength)

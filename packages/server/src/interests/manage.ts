@@ -5,6 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import { holds } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
 import { deleteInterestRow, interestIds, readInterests, type InterestRow } from './sql.ts'
 
@@ -18,7 +19,10 @@ const PAGE = 100
 export async function* interestPages(db: Db, caller: Principal, agentId: string): AsyncGenerator<InterestRow[]> {
   await requireAgent(db, caller.tenantId, agentId)
   const ids = await interestIds(db, caller.tenantId, agentId)
-  for (let at = 0; at < ids.length; at += PAGE) yield readInterests(db, caller.tenantId, ids.slice(at, at + PAGE))
+  for (let at = 0; at < ids.length; at += PAGE) {
+    if (at > 0) await nextTurn()
+    yield readInterests(db, caller.tenantId, ids.slice(at, at + PAGE))
+  }
 }
 
 /** An agent may delete its own interests, an admin those of any agent, so that those of a lost agent can be ended. */

@@ -10,6 +10,17 @@ export type Pause = () => Promise<void>
 /** A pause for work that no caller can have much of at once. */
 export const nextTurn: Pause = () => new Promise((resolve) => void setImmediate(resolve))
 
+/** Returns a pause that is told how much was done, and lets others have their turn once that is more than `most`. */
+export function turnAfter(most: number): (done: number) => Promise<void> | undefined {
+  let sum = 0
+  return (done) => {
+    sum += done
+    if (sum <= most) return undefined
+    sum = 0
+    return nextTurn()
+  }
+}
+
 /** Does work that yields after each of its steps, with a pause in between. */
 export async function inSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T> {
   for (;;) {

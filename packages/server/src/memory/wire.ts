@@ -12,6 +12,8 @@ import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow } from '
 export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
 
 const LARGE = 1_048_576
+/** How much of a response is read at once: in one step, as SQLite does it. */
+const GROUP = 262_144
 /** Longer texts are sent in slices of this many characters. */
 const SLICE = 262_144
 
@@ -121,13 +123,13 @@ async function readRows(
   return whole
 }
 
-/** Yields items in groups of at most LARGE bytes, or of one item. */
+/** Yields items in groups of at most GROUP bytes, or of one item. */
 function* groups(items: readonly Item[]): Generator<Item[]> {
   let group: Item[] = []
   let bytes = 0
   for (const item of items) {
     const size = item.memory.bytes + (item.extraBytes ?? 0)
-    if (group.length > 0 && bytes + size > LARGE) {
+    if (group.length > 0 && bytes + size > GROUP) {
       yield group
       group = []
       bytes = 0

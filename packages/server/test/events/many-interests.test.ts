@@ -1,8 +1,12 @@
 // Many interests: created together, bounded for an agent, and backfilled from large events.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Principal } from '../../src/auth/principal.ts'
 import { insertFeed } from '../../src/channels/sql.ts'
+import { interestPages } from '../../src/interests/manage.ts'
+import { insertInterests } from '../../src/interests/sql.ts'
 import { assertRule } from '../channels/tools.ts'
+import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { eventIds, interest, poll, publish } from './tools.ts'
@@ -82,6 +86,30 @@ onBothEngines((engine) => {
       await service.call(`DELETE /v1/agents/${full.id}/interests/${first.body.id}`, { token: full.token })
       assert.equal((await interest(service, full, { event_type: 'd.*' })).status, 201)
       assertRule(await interest(service, full, { event_type: 'e.*' }), 'too_many_interests')
+    })
+
+    test('[INT-6] interests are listed a page of 100 in a turn of the event loop', async () => {
+      const agent = await tenant.agent()
+      const filter_expression = `data.x == "${'€'.repeat(4_000)}"`
+      const rows = Array.from({ length: 250 }, (_, i) => ({
+        tenant_id: tenant.id,
+        id: `int_${i}`,
+        agent_id: agent.id,
+        event_type: `many.${i}`,
+        filter_expression,
+        conflict_key: `${i}`,
+        priority: 0,
+        enrichment_depth: 'none' as const,
+        active: 1,
+        created_at: 0,
+        updated_at: 0,
+      }))
+      await service.store.tx((tx) => insertInterests(tx, rows))
+      const { db, most } = countedReads(service.store)
+      let count = 0
+      for await (const page of interestPages(db, { tenantId: tenant.id } as Principal, agent.id)) count += page.length
+      assert.equal(count, 250)
+      assert.ok(most.inTurn < 101 * 12_300, `${most.inTurn} bytes in a turn`)
     })
 
     test('[RTE-10] the feeds of a channel are bounded', async () => {

@@ -6,7 +6,8 @@ import { connect, type AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { Exchange } from '../../src/http/exchange.ts'
 import { largeResponses } from '../../src/http/large-responses.ts'
-import { sendPieces } from '../../src/http/respond.ts'
+import { begunPieces, sendPieces } from '../../src/http/respond.ts'
+import type { Pieces } from '../../src/operations/response.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -146,6 +147,41 @@ test('[SAFE-8] a piece is requested once those before it were read, and none aft
   socket.destroy()
   await sent
   assert.ok(ended && asked < 100)
+})
+
+test('[SAFE-8] pieces that are there at once leave others a turn after each 64 KiB, and a short body needs none', async (t) => {
+  let made = 0
+  let most = 0
+  async function* pieces(count: number): AsyncGenerator<string> {
+    for (let i = 0; i < count; i++) {
+      made += 10_000
+      most = Math.max(most, made)
+      yield 'x'.repeat(10_000)
+    }
+  }
+  let ticking = setImmediate(function next() {
+    made = 0
+    ticking = setImmediate(next)
+  })
+  t.after(() => clearImmediate(ticking))
+  let answer: (pieces: AsyncGenerator<string>) => Promise<Pieces> = async (asked) => asked
+  const server = createServer(async (request, response) => {
+    const count = Number(request.url!.slice(1))
+    await sendPieces(new Exchange('req_1', request, response, () => () => {}), 200, {}, await answer(pieces(count)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  async function mostInTurn(count: number): Promise<number> {
+    made = most = 0
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${count}`)
+    assert.equal((await response.text()).length, count * 10_000)
+    return most
+  }
+  for (answer of [async (asked: Pieces) => asked, begunPieces]) {
+    assert.equal(await mostInTurn(6), 60_000)
+    assert.equal(await mostInTurn(80), 70_000)
+    assert.equal(await mostInTurn(400), 70_000)
+  }
 })
 
 test('[SAFE-8] however many wait to be written, none is refused: their work is done', async () => {

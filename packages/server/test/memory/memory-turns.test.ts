@@ -11,6 +11,7 @@ import { exportMemories } from '../../src/memory/transfer/export.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
+import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
 import { startService, type Service } from '../support/service.ts'
@@ -44,6 +45,38 @@ onBothEngines((engine) => {
     const lines: string[] = []
     for await (const line of exportMemories(db, adminOf(tenant.id), { since: null, now: START })) lines.push(line)
     assert.ok(lines.at(-1)!.includes(JSON.stringify(metadata)), 'it is there')
+  })
+
+  test('[RCL-2] long memories are read 256 KiB at a time, by the bytes of their texts', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    for (let i = 0; i < 6; i++) await calls.make(agent, { title: `Long ${i}`, content: '€'.repeat(30_000) })
+    const { db, most } = countedReads(service.store)
+    let text = ''
+    for await (const line of exportMemories(db, adminOf(tenant.id), { since: null, now: START })) text += line
+    assert.equal(text.match(/€{30000}/g)?.length, 6)
+    assert.ok(most.atOnce < 262_144, `${most.atOnce} bytes at once`)
+  })
+
+  test('[KEP-7] an export leaves others a turn after each page, if it has nothing to write too', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const imported = await service.call<{ created: number }>('POST /v1/memories/import', {
+      token: agent.token,
+      headers: { 'content-type': 'application/x-ndjson' },
+      raw: Array.from({ length: 250 }, (_, i) => JSON.stringify({ ...aMemory, title: `T ${i}` })).join('\n'),
+    })
+    assert.equal(imported.body.created, 250, imported.text)
+    let isDone = false
+    async function exported(): Promise<void> {
+      const later = { since: START + 3_600_000, now: START }
+      for await (const line of exportMemories(service.store, adminOf(tenant.id), later)) assert.equal(line, '')
+    }
+    const done = exported().finally(() => (isDone = true))
+    let turns = 0
+    for (; !isDone; turns++) await nextTurn()
+    await done
+    assert.ok(turns >= 4, `${turns} turns for three pages of memories and of relationships`)
   })
 
   test('[RCL-56] one of several long queries is split into words per turn; a short one does not wait', async () => {

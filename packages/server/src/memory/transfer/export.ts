@@ -1,14 +1,14 @@
 // Exports all that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them.
 // The text is generated while it is read, a page at a time: a page costs the same whatever else the tenant holds.
 import type { Principal } from '../../auth/principal.ts'
+import { pagesOf } from '../../kernel/pages.ts'
 import { one, type Db } from '../../store/db.ts'
 import { allOf, seenBy, disjointSeenBy, type Condition } from '../see.ts'
 import type { RelationshipRow } from '../relationships-sql.ts'
 import { listMemoriesById } from '../sql.ts'
 import { piecesOf, relationshipJson } from '../wire.ts'
 
-/** Memories in a page, and relationships. */
-const PAGE = 100
+/** Relationships that are read at once. */
 const RELATIONSHIPS = 500
 /** Longer metadata of a relationship is read when its line is written. */
 const SHORT_METADATA = 1_000
@@ -25,16 +25,15 @@ export interface ExportQuery {
 /** Yields the ids of the memories that the caller sees, a page at a time, in ascending order. */
 async function* idPages(db: Db, principal: Principal, now: number): AsyncGenerator<string[]> {
   const ways = disjointSeenBy(principal, now, undefined)
-  for (let last = ''; ; ) {
+  const parts = ways.map(({ sql }) => `select m.id from memories m where ${sql} and m.id > ?`)
+  const pages = pagesOf<{ id: string }>((last, most) =>
     // The next ids of memories that the caller sees, from indexes.
-    const rows = await db.rows<{ id: string }>(
-      `${ways.map(({ sql }) => `select m.id from memories m where ${sql} and m.id > ?`).join(' union all ')} order by id limit ?`,
-      [...ways.flatMap(({ values }) => [...values, last]), PAGE],
-    )
-    if (rows.length > 0) yield rows.map(({ id }) => id)
-    if (rows.length < PAGE) return
-    last = rows.at(-1)!.id
-  }
+    db.rows(`${parts.join(' union all ')} order by id limit ?`, [
+      ...ways.flatMap(({ values }) => [...values, last?.id ?? '']),
+      most,
+    ]),
+  )
+  for await (const rows of pages) yield rows.map(({ id }) => id)
 }
 
 async function* memoryLines(db: Db, principal: Principal, { since, now }: ExportQuery): AsyncGenerator<string> {
