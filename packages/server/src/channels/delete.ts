@@ -4,13 +4,13 @@ import { recordRoutingChanges, type RoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { holdChannel, throwIfRefused } from './get.ts'
 import { refuseDeleting } from './rules.ts'
-import { deleteChannelRows, listFeedRows } from './sql.ts'
+import { deleteChannelRows, feedIds } from './sql.ts'
 
 export async function deleteChannel(tx: Db, now: number, principal: Principal, id: string): Promise<void> {
   const { tenantId } = principal
   const { channel, caller } = await holdChannel(tx, principal, id)
   throwIfRefused(channel, refuseDeleting(caller))
-  const feeds = await listFeedRows(tx, tenantId, id)
+  const feeds = await feedIds(tx, tenantId, id)
   await deleteChannelRows(tx, tenantId, id)
   const changes: RoutingChange[] = [
     { kind: 'channel', id },

@@ -244,12 +244,9 @@ export const findFeed = (db: Db, tenantId: string, channelId: string, id: string
     id,
   ])
 
-/** Returns the feeds of a channel, newest first. */
-export const listFeedRows = (db: Db, tenantId: string, channelId: string): Promise<FeedRow[]> =>
-  db.rows<FeedRow>(`select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? order by id desc`, [
-    tenantId,
-    channelId,
-  ])
+/** Returns the ids of the feeds of a channel, and not their filters, which may be megabytes. */
+export const feedIds = (db: Db, tenantId: string, channelId: string) =>
+  db.rows<{ id: string }>('select id from channel_feeds where tenant_id = ? and channel_id = ?', [tenantId, channelId])
 
 /** Returns up to `most` feeds of a channel, newest first, that follow `last`. */
 export const pageFeedRows = (db: Db, tenantId: string, channelId: string, last: string | null, most: number) =>

@@ -1,5 +1,6 @@
 // Fills a tenant's routing table from the store, and brings it up to date with later changes.
-import { pagesOf } from '../kernel/pages.ts'
+import { PAGE, pagesOf } from '../kernel/pages.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import type { Store } from '../store/db.ts'
 import {
   fromFeed,
@@ -23,8 +24,8 @@ import {
 } from './sql.ts'
 import type { RoutingTable } from './table.ts'
 
-/** Rows of a page. The connections that read them are shared, and a page of filters of 4 KB each is 4 MB. */
-const PAGE = 1_000
+/** Members of a page. One of subscriptions has fewer rows: a hundred filters may have 1.6 MB. */
+const MEMBERS = 1_000
 const MAX_CHANGES = 10_000
 
 /** Adds members to those that the table has: a channel may be read in several pages. */
@@ -51,11 +52,11 @@ export async function fillTable(store: Store, tenantId: string, table: RoutingTa
   const [version] = await readVersions(db, [tenantId])
   table.version = version?.version ?? 0
   table.stamp = version?.stamp ?? ''
-  const interests = pagesOf<InterestRow>((last, most) => pageInterests(db, tenantId, last ?? BEFORE_ALL, most), PAGE)
+  const interests = pagesOf<InterestRow>((last, most) => pageInterests(db, tenantId, last ?? BEFORE_ALL, most))
   for await (const page of interests) for (const row of page) table.put(fromInterest(row))
-  const feeds = pagesOf<FeedRow>((last, most) => pageFeeds(db, tenantId, last ?? BEFORE_ALL, most), PAGE)
+  const feeds = pagesOf<FeedRow>((last, most) => pageFeeds(db, tenantId, last ?? BEFORE_ALL, most))
   for await (const page of feeds) for (const row of page) table.put(fromFeed(row))
-  const members = pagesOf<MemberRow>((last, most) => pageMembers(db, tenantId, last ?? BEFORE_ALL, most), PAGE)
+  const members = pagesOf<MemberRow>((last, most) => pageMembers(db, tenantId, last ?? BEFORE_ALL, most), MEMBERS)
   for await (const page of members) addMembers(table, page)
   setInactiveAndPaused(table, await readInactiveOrPaused(db, tenantId))
   table.sources = new Set((await readSources(db, tenantId)).map(({ source }) => source))
@@ -72,6 +73,7 @@ export async function refreshTable(store: Store, tenantId: string, table: Routin
     if (changes[0]!.version !== table.version + 1 || changes[0]!.previous !== table.stamp) return false
     await apply(store, tenantId, table, changes)
     if (changes.length < PAGE) return true
+    await nextTurn()
   }
   return false
 }

@@ -1,6 +1,9 @@
 // Deleting a channel.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Principal } from '../../src/auth/principal.ts'
+import { deleteChannel } from '../../src/channels/delete.ts'
+import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service } from '../support/service.ts'
@@ -46,5 +49,21 @@ onBothEngines((engine) => {
     assert.equal((await remove(other, tenant.admin)).status, 204)
     for (const table of ['channels', 'channel_members', 'channel_feeds'])
       assert.deepEqual(await service.store.rows(`select 1 from ${table} where tenant_id = ?`, [tenant.id]), [])
+  })
+
+  test('[CON-20] the filters of the feeds are not read: a thousand of them are megabytes', async () => {
+    const tenant = await service.tenant()
+    const { id, token } = await tenant.agent()
+    const { body } = await service.call('POST /v1/channels', { token, body: { name: 'C', type: 'open' } })
+    const filter_expression = `data.x == "${'€'.repeat(4_000)}"`
+    const feed = { event_type_glob: 'x.*', filter_expression }
+    assert.equal((await service.call(`POST /v1/channels/${body.id}/feeds`, { token, body: feed })).status, 201)
+    const owner = { kind: 'agent', id, tenantId: tenant.id, scopes: new Set() } as unknown as Principal
+    await service.store.tx(async (tx) => {
+      const { db, most } = countedReads(tx)
+      await deleteChannel(db, service.clock.now(), owner, body.id)
+      assert.ok(most.atOnce > 0 && most.atOnce < 4_000, `${most.atOnce} bytes`)
+    })
+    assert.deepEqual(await service.store.rows('select 1 from channel_feeds where tenant_id = ?', [tenant.id]), [])
   })
 })

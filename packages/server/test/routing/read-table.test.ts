@@ -1,9 +1,11 @@
 // How a routing table is read from the store.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fillTable } from '../../src/routing/read-table.ts'
+import { recordRoutingChanges } from '../../src/routing/changes.ts'
+import { fillTable, refreshTable } from '../../src/routing/read-table.ts'
 import { RoutingTable } from '../../src/routing/table.ts'
-import type { Insert, Store } from '../../src/store/db.ts'
+import type { Insert } from '../../src/store/db.ts'
+import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
 
@@ -54,25 +56,38 @@ onBothEngines((engine) => {
         Array.from({ length: 2_200 }, (_, i) => member(i < 2_150 ? 'chn_1' : 'chn_2', i)),
       )
     })
-    const pages: number[] = []
-    const store: Store = {
-      ...service.store,
-      outsideTx: {
-        dialect: service.store.dialect,
-        async rows<Row>(sql: string, values?: never) {
-          const rows = await service.store.outsideTx.rows<Row>(sql, values)
-          pages.push(rows.length)
-          return rows
-        },
-      },
-    }
-    const table = await fillTable(store, tenantId, new RoutingTable())
-    assert.ok(Math.max(...pages) <= 1_000, `${Math.max(...pages)} rows at once`)
+    const { db: outsideTx, most } = countedReads(service.store.outsideTx)
+    const table = await fillTable({ ...service.store, outsideTx }, tenantId, new RoutingTable())
+    assert.ok(most.rows <= 1_000, `${most.rows} rows at once`)
     assert.equal(table.size, 2_499, 'all that are active')
     assert.deepEqual(
       ['chn_0', 'chn_1', 'chn_2'].map((id) => new Set(table.members.get(id)).size),
       [0, 2_150, 50],
     )
     assert.equal(table.members.get('chn_1')!.length, 2_150)
+  })
+
+  test('[RTE-16] of filters, whether all are read or those that changed, 100 are read in a turn', async () => {
+    const { id: tenantId } = await service.tenant()
+    const filter = `data.x == "${'€'.repeat(4_000)}"`
+    const addFeeds = (name: string) =>
+      service.store.tx(async (tx) => {
+        const ids = Array.from({ length: 250 }, (_, i) => `fed_${name}_${i}`)
+        await tx.insertMany(
+          FEEDS,
+          ids.map((id) => [tenantId, 'chn_1', id, 'x.*', filter, 1, 0]),
+        )
+        const changes = ids.map((id) => ({ kind: 'feed' as const, id }))
+        await recordRoutingChanges(tx, tenantId, changes, 0)
+      })
+    const { db: outsideTx, most } = countedReads(service.store.outsideTx)
+    const store = { ...service.store, outsideTx }
+    await addFeeds('a')
+    const table = await fillTable(store, tenantId, new RoutingTable())
+    await addFeeds('b')
+    assert.ok(await refreshTable(store, tenantId, table))
+    assert.equal(table.size, 500)
+    assert.equal(table.version, 500)
+    assert.ok(most.inTurn < 102 * 12_300, `${most.inTurn} bytes in a turn`)
   })
 })
