@@ -1,7 +1,7 @@
 // The statements by which a mailbox is claimed from, in the order of delivery: highest priority, then oldest.
 // standing.ts defines what is ready.
 import { statement, type Db } from '../store/db.ts'
-import { shortText } from './long-payloads.ts'
+import { shortBytes, shortText } from './long-payloads.ts'
 import type { Mailbox } from './sql.ts'
 import { IS_READY } from './standing.ts'
 
@@ -116,7 +116,8 @@ export const claimRows = (
   maxAttempts: number,
   stretch?: Stretch,
 ) => {
-  const lease = [limit, until, now, maxAttempts, until, mailbox.tenantId, mailbox.tenantId]
+  const short = shortBytes(db, limit)
+  const lease = [limit, until, now, maxAttempts, until, mailbox.tenantId, short, short, mailbox.tenantId]
   if (!stretch) return db.rows<ClaimedRow>(CLAIM(db), [...valuesOf(mailbox), now, ...lease])
   const { priority, first, last } = stretch
   return db.rows<ClaimedRow>(CLAIM_IN(db), [...valuesOf(mailbox), now, priority, first, last, ...lease])

@@ -10,7 +10,7 @@ import {
   type DeadLetterFilter,
   type DeadLetterScope,
 } from './find-dead-letters.ts'
-import { listBody, readEnvelope, shortText, type Item, type JsonBody } from './long-payloads.ts'
+import { listBody, readEnvelope, shortBytes, shortText, type Item, type JsonBody } from './long-payloads.ts'
 import { IS_DEAD } from './standing.ts'
 
 interface DeadRow {
@@ -87,7 +87,7 @@ async function shownPage(
     `select d.id, d.event_id, d.recipient_id, d.attempts, d.dlq_reason, d.created_at, d.dead_lettered_at, ${shortText('e.envelope')} as envelope
        from ${from} ${WITH_EVENT}
       where ${where} order by d.dead_lettered_at desc, d.id desc limit ? offset ?`,
-    [...values, limit, offset],
+    [shortBytes(db, limit), ...values, limit, offset],
   )
   const items = rows.map((row): Item => {
     if (row.envelope !== null) return deadLetterJson(row, row.envelope)

@@ -1,10 +1,10 @@
 // The health of a mailbox, and what its owner acknowledged last.
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { memberTexts } from '../kernel/json-members.ts'
-import { nextTurn, type Pause } from '../kernel/step-turns.ts'
+import { nextTurn, turnAfter, type Pause } from '../kernel/step-turns.ts'
 import { one, type Db } from '../store/db.ts'
 import { countDeadLetters } from './dead-letters.ts'
-import { readEnvelope, shortText, type Item } from './long-payloads.ts'
+import { readEnvelope, shortBytes, shortText, type Item } from './long-payloads.ts'
 import { openPages } from './open-deliveries.ts'
 import type { Mailbox } from './sql.ts'
 import { PUBLIC_STATE, standingOf } from './standing.ts'
@@ -61,16 +61,24 @@ export async function recentEvents(db: Db, { tenantId, recipientId }: Mailbox, l
     `select d.id, d.event_id, d.acknowledged_at, ${shortText('e.envelope')} as envelope
        from acknowledged_deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
       where d.tenant_id = ? and d.recipient_id = ? order by d.acknowledged_at desc, d.id desc limit ?`,
-    [tenantId, recipientId, limit],
+    [shortBytes(db, limit), tenantId, recipientId, limit],
   )
-  return rows.map((row): Item => {
-    if (row.envelope !== null) return recentJson(row, memberTexts(row.envelope, SHOWN_MEMBERS))
-    return async () => {
-      const text = await readEnvelope(db, tenantId, row.event_id)
-      return text === undefined ? undefined : recentJson(row, await memberTexts(text, SHOWN_MEMBERS, nextTurn))
-    }
-  })
+  async function readLong(row: RecentRow): Promise<string | undefined> {
+    const text = await readEnvelope(db, tenantId, row.event_id)
+    return text === undefined ? undefined : recentJson(row, await memberTexts(text, SHOWN_MEMBERS, nextTurn))
+  }
+  const items: Item[] = []
+  const pause = turnAfter(CUT_IN_TURN)
+  for (const row of rows) {
+    if (row.envelope === null) items.push(() => readLong(row))
+    else items.push(recentJson(row, memberTexts(row.envelope, SHOWN_MEMBERS)))
+    await pause(row.envelope?.length ?? 0)
+  }
+  return items
 }
+
+/** Characters of envelopes that are cut into their members before others have their turn. */
+const CUT_IN_TURN = 65_536
 
 const SHOWN_MEMBERS: ReadonlySet<string> = new Set(['type', 'source', 'subject', 'time', 'data', 'data_base64'])
 

@@ -1,5 +1,5 @@
 // The queries of enrichment. Every query names the tenant; memories are read as the receiver sees them.
-import { shortText } from '../delivery/long-payloads.ts'
+import { SHORT_BYTES, shortText } from '../delivery/long-payloads.ts'
 import { RECIPIENT_IS, type Mailbox } from '../delivery/sql.ts'
 import { withExactNumbers } from '../kernel/json.ts'
 import { seenBy, type Viewer } from '../memory/see.ts'
@@ -96,6 +96,7 @@ export async function readEarlierEvents(
   limit: number,
 ): Promise<EarlierEvent[]> {
   const rows = await db.rows<{ id: string; type: string; source: string; envelope: string | null }>(EARLIER, [
+    SHORT_BYTES,
     tenantId,
     subject,
     subject,

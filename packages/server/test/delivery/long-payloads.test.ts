@@ -3,13 +3,16 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
+import { claimRows } from '../../src/delivery/claim-sql.ts'
 import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
 import { readEnvelope } from '../../src/delivery/long-payloads.ts'
+import { recentEvents } from '../../src/delivery/queue.ts'
 import { readPayload } from '../../src/delivery/sql.ts'
 import { findEvent } from '../../src/events/sql.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
-import type { Db } from '../../src/store/db.ts'
+import type { Db, Value } from '../../src/store/db.ts'
 import { interest, publish } from '../events/tools.ts'
+import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
@@ -86,6 +89,87 @@ onBothEngines((engine) => {
     let text = ''
     for await (const piece of begun.pieces) text += piece
     assert.deepEqual(sizes(JSON.parse(text).dlq_items).toSorted(), [300_000, 5])
+  })
+
+  test('[SAFE-19] the more a list may have, the shorter are the payloads that are read together', async () => {
+    const other = await tenant.agent()
+    await interest(service, other, { event_type: 'many.*' })
+    const body = Array.from({ length: 60 }, (_, i) => ({
+      specversion: '1.0',
+      type: 'many.things',
+      source: '/s',
+      id: `many-${i}`,
+      data: '€'.repeat(10_000),
+    }))
+    const headers = { 'content-type': 'application/cloudevents-batch+json' }
+    await service.call('POST /v1/events', { token: agent.token, body, headers })
+    const mailbox = { tenantId: tenant.id, recipientId: other.id }
+    const now = service.clock.now()
+    const claimed = async (limit: number) => {
+      const rows = await service.store.tx((tx) => claimRows(tx, mailbox, limit, now, now, 5))
+      return { count: rows.length, whole: rows.filter(({ envelope }) => envelope !== null).length }
+    }
+    assert.deepEqual(await claimed(30), { count: 30, whole: 30 }, '0.9 MB')
+    await service.clock.advance(31_000)
+    // A database server reads four times as much together.
+    const { isShared } = service.store
+    assert.deepEqual(await claimed(60), { count: 60, whole: isShared ? 60 : 0 }, '1.8 MB')
+    await service.clock.advance(31_000)
+    const polled = await service.call('GET /v1/delivery/poll?limit=100', { token: other.token })
+    assert.equal(polled.body.count, 60)
+    assert.ok(sizes(polled.body.deliveries).every((size) => size === 10_000))
+    const ids: string[] = polled.body.deliveries.map(({ id }: { id: string }) => id)
+    const settle = (how: string, delivery_ids: string[], more = {}) =>
+      service.call(`POST /v1/delivery/${how}`, { token: other.token, body: { delivery_ids, ...more } })
+    // As many as are read together, in a list that may have more.
+    await settle('ack', ids.slice(0, 30))
+    await settle('nack', ids.slice(30), { dead_letter: true, reason: 'no' })
+    for (const limit of [30, isShared ? 200 : 100]) {
+      const recent = countedReads(service.store)
+      const items = await recentEvents(recent.db, mailbox, limit)
+      const dead = countedReads(service.store)
+      const list = await listDeadLetters(dead.db, mailbox, {}, 0, limit, nextTurn)
+      const isTogether = limit === 30
+      assert.equal(items.filter((item) => typeof item === 'string').length, isTogether ? 30 : 0)
+      assert.equal('text' in list, isTogether)
+      for (const { most } of [recent, dead]) assert.equal(most.atOnce > 100_000, isTogether, `${most.atOnce} bytes`)
+      const shown = await service.call(`GET /v1/agents/${other.id}/events?limit=${limit}`, { token: other.token })
+      assert.deepEqual(new Set(shown.body.events.map(({ data }: { data: string }) => data.length)), new Set([10_000]))
+      const letters = await service.call(`GET /v1/delivery/dlq?limit=${limit}`, { token: other.token })
+      assert.deepEqual([letters.body.total, ...new Set(sizes(letters.body.dlq_items))], [30, 10_000])
+    }
+  })
+
+  test('[SAFE-19] of recent events 64 KiB are cut in a turn of the event loop, and of a few small ones all', async () => {
+    const other = await tenant.agent()
+    await interest(service, other, { event_type: 'cut.*' })
+    const mailbox = { tenantId: tenant.id, recipientId: other.id }
+    /** Publishes and acknowledges, and returns how many turns pass while a list is made of the rows that were read. */
+    async function turnsFor(count: number, length: number): Promise<number> {
+      for (let i = 0; i < count; i++)
+        await publish(service, agent.token, { type: 'cut.thing', data: 'x'.repeat(length) })
+      const { body } = await service.call('GET /v1/delivery/poll?limit=20', { token: other.token })
+      const delivery_ids = body.deliveries.map(({ id }: { id: string }) => id)
+      await service.call('POST /v1/delivery/ack', { token: other.token, body: { delivery_ids } })
+      let turns = 0
+      let ticking: NodeJS.Immediate | undefined
+      const db: Db = {
+        ...service.store,
+        async rows<R>(sql: string, values?: readonly Value[]) {
+          const rows = await service.store.rows<R>(sql, values)
+          ticking = setImmediate(function next() {
+            turns++
+            ticking = setImmediate(next)
+          })
+          return rows
+        },
+      }
+      assert.equal((await recentEvents(db, mailbox, count)).length, count)
+      clearImmediate(ticking)
+      return turns
+    }
+    assert.equal(await turnsFor(5, 1_000), 0)
+    assert.equal(await turnsFor(10, 20_000), 2)
   })
 
   test('[SAFE-19] a stream carries long payloads too', async () => {
