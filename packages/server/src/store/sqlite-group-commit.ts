@@ -21,6 +21,11 @@ const MAX_GROUP_MS = 10
  * deliveries of an event with thousands of recipients do, see `insertDeliveries`: the service has one writer.)
  */
 const MAX_SHARED_MS = 3
+/**
+ * The most bytes of values that are left for the end of a group: words of memories, some ten milliseconds of them. One
+ * transaction may leave more. Six long texts that were sent together were one turn otherwise.
+ */
+const MAX_LEFT_BYTES = 262_144
 /** A tenant that has written nothing in this many groups counts as gone: about a second of a flood. */
 const RECENT_GROUPS = 256
 /**
@@ -72,6 +77,14 @@ interface Group {
   readonly undone: (() => void)[][]
   /** The error of the first transaction that failed. */
   refusal: unknown
+}
+
+function bytesLeft({ atTheEnd }: Group, from: number): number {
+  let bytes = 0
+  for (let i = from; i < atTheEnd.length; i++)
+    for (const value of atTheEnd[i]!.values ?? [])
+      if (typeof value === 'string' || value instanceof Uint8Array) bytes += value.length
+  return bytes
 }
 
 const mustReachDisk = ({ outcomes, beforeDisk }: Group): boolean => beforeDisk < outcomes.length
@@ -220,8 +233,13 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
   async function runJobs(queue: JobQueue, group: Group): Promise<void> {
     begin.run()
     const isShared = queue.size > 1
-    for (const job of jobsOf(queue, group.jobs, recentTenants.areSeveral() ? MAX_SHARED_MS : MAX_GROUP_MS, now))
+    let left = MAX_LEFT_BYTES
+    for (const job of jobsOf(queue, group.jobs, recentTenants.areSeveral() ? MAX_SHARED_MS : MAX_GROUP_MS, now)) {
+      const before = group.atTheEnd.length
       await runJob(job, group, isShared)
+      left -= bytesLeft(group, before)
+      if (left < 0) break
+    }
     recentTenants.noteGroup(group.jobs)
     for (const { sql, values } of group.atTheEnd) runLast(sql, values)
     // Also if nobody has read recently, though it costs 50 µs: without it, a read that came now waited for the disk.

@@ -123,6 +123,18 @@ test('[STO-1] slow transactions do not share one commit with all that wait: the 
   assert.deepEqual(answered, [20_000, 20_001, 20_002, 20_003, 20_004, 20_005])
 })
 
+test('[STO-1] a transaction that leaves much for the end of its group is the last of it', async () => {
+  const leave = (n: number, bytes: number) =>
+    store.tx(async (tx) => tx.runLast('insert into t select ? where ? is not null', [n, Buffer.alloc(bytes)]))
+  commits = 0
+  await Promise.all([30_000, 30_001, 30_002].map((n) => leave(n, 400_000)))
+  assert.equal(commits, 3)
+  commits = 0
+  await Promise.all([30_003, 30_004, 30_005].map((n) => leave(n, 4_000)))
+  assert.equal(commits, 1)
+  assert.equal((await store.rows('select n from t where n between 30000 and 30005')).length, 6)
+})
+
 test('[HTTP-28] when the commit itself fails, the whole group is rejected and nothing is stored', async () => {
   const impatient = openSqlite(file)
   await impatient.tx((tx) => tx.rows('pragma busy_timeout = 20'))
