@@ -4,6 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import { jsonText } from '../kernel/json-members.ts'
 import { one, type Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
+import { LONG } from './index/analyse.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { mayAdminister } from './see.ts'
@@ -27,7 +28,10 @@ function columnsOf(changes: Changes, now: number): Partial<MemoryRow> {
   }
 }
 
-/** Analyses the texts of a memory before the transaction that changes it. With a new title the content is indexed too. */
+/**
+ * Analyses the texts of a memory before the transaction that changes it. They are indexed together: with one of them
+ * comes the other that the memory has.
+ */
 export async function analyseChange(
   db: Db,
   { now, index }: { now(): number; index: Pick<MemoryIndex, 'analyseAhead'> },
@@ -35,16 +39,19 @@ export async function analyseChange(
   id: string,
   { title, content }: Changes,
 ): Promise<void> {
-  if (title === undefined || content !== undefined) return index.analyseAhead(title, content)
-  const head = isId('memory', id) ? await findSeenHead(db, principal, id, now()) : undefined
-  if (!head || !mayAdminister(principal, head)) return // changeMemory refuses it
-  // The texts of a memory.
+  const sent = title ?? content
+  if (sent === undefined || !isId('memory', id)) return
+  if (title !== undefined && content !== undefined) return index.analyseAhead(principal, title, content)
+  // The texts of a memory, unless they have fewer bytes than a long text has characters.
   const kept = await one<Pick<MemoryRow, 'title' | 'content'>>(
     db,
-    'select title, content from memories where tenant_id = ? and id = ?',
-    [head.tenant_id, head.id],
+    'select title, content from memories where tenant_id = ? and id = ? and octet_length(title) + octet_length(content) >= ?',
+    [principal.tenantId, id, Math.max(0, LONG - sent.length)],
   )
-  if (kept?.title !== storable(title)) await index.analyseAhead(title, kept?.content)
+  if (!kept || storable(sent) === (title === undefined ? kept.content : kept.title)) return
+  const head = await findSeenHead(db, principal, id, now())
+  if (!head || !mayAdminister(principal, head)) return // changeMemory refuses it
+  await index.analyseAhead(principal, title ?? kept.title, content ?? kept.content)
 }
 
 export async function changeMemory(

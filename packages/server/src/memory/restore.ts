@@ -22,7 +22,7 @@ export async function analyseVersion(
   const head = await requireHead(db, principal, id, now())
   if (!mayAdminister(principal, head)) return // restoreMemory refuses it
   const texts = await textsOfVersion(db, head, version)
-  if (texts) await index.analyseAhead(texts.title, texts.content)
+  if (texts) await index.analyseAhead(principal, texts.title, texts.content)
 }
 
 export async function restoreMemory(

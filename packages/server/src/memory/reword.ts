@@ -1,13 +1,13 @@
 // Indexes the words and facts of memories again that were indexed by older rules, in the background. Until then searches
 // find them by those they have. Nothing is embedded.
-import { inSteps, nextTurn } from '../kernel/step-turns.ts'
-import type { Db, Store } from '../store/db.ts'
-import type { IndexedWords, MemoryIndex } from './index/memory-index.ts'
-import { wordSteps } from './index/terms.ts'
-import { OLD_WORDS, wordsToIndex } from './index/write.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
+import { SERVICE_CALLER, type Db, type Store } from '../store/db.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
+import { OLD_WORDS } from './index/write.ts'
 
-/** Memories written in one transaction: a millisecond or two for short ones. */
+/** Memories written in one transaction: a millisecond or two for short ones. A long one ends the transaction. */
 const TOGETHER = 16
+const TOGETHER_CHARACTERS = 4_096
 /** Batches of one run, so that other background work has its turn. */
 const BATCHES = 64
 
@@ -27,8 +27,25 @@ const oldOnes = (db: Pick<Db, 'rows'>, tenantId: string): Promise<OldRow[]> =>
     [tenantId, tenantId, TOGETHER],
   )
 
+function* groupsOf(rows: readonly OldRow[]): Generator<OldRow[]> {
+  let group: OldRow[] = []
+  let characters = 0
+  for (const row of rows) {
+    group.push(row)
+    characters += row.title.length + row.content.length
+    if (characters < TOGETHER_CHARACTERS) continue
+    yield group
+    group = []
+    characters = 0
+  }
+  if (group.length > 0) yield group
+}
+
 /** Returns how many memories were written. */
-export async function rewordMemories(store: Store, index: Pick<MemoryIndex, 'reword'>): Promise<number> {
+export async function rewordMemories(
+  store: Store,
+  index: Pick<MemoryIndex, 'analyseAhead' | 'reword'>,
+): Promise<number> {
   let written = 0
   // Tenants that have such memories, in any order: each has a turn before this run ends.
   const tenants = await store.rows<{ tenant_id: string }>(
@@ -39,19 +56,13 @@ export async function rewordMemories(store: Store, index: Pick<MemoryIndex, 'rew
   for (let batch = 0; batch < BATCHES && turns.length > 0; batch++) {
     const { tenant_id: tenantId } = turns.shift()!
     const rows = (await oldOnes(store, tenantId)).sort((a, b) => (a.id < b.id ? -1 : 1)) // the order of locks
-    const words: { version: number; words: IndexedWords }[] = []
-    for (const { id, version, title, content } of rows) {
-      const [ofTitle, ofContent] = [
-        await inSteps(wordSteps(title), nextTurn),
-        await inSteps(wordSteps(content), nextTurn),
-      ]
-      words.push({ version, words: wordsToIndex({ tenant_id: tenantId, id }, ofTitle, ofContent) })
-      await nextTurn() // a long text takes some milliseconds
+    for (const group of groupsOf(rows)) {
+      for (const { title, content } of group) await index.analyseAhead({ ...SERVICE_CALLER, tenantId }, title, content)
+      await store.tx(async (tx) => {
+        for (const row of group) if (await index.reword(tx, { ...row, tenant_id: tenantId }, row.version)) written++
+      })
+      await nextTurn()
     }
-    if (rows.length === 0) continue
-    await store.tx(async (tx) => {
-      for (const one of words) if (await index.reword(tx, one.words, one.version)) written++
-    })
     if (rows.length === TOGETHER) turns.push({ tenant_id: tenantId })
   }
   return written

@@ -80,7 +80,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     // Similar memories are searched for before the transaction, if that takes only a moment.
     prepared(operations.createMemory, async ({ principal, body, options }) => {
       const known = await similar.compareNew(principal, `${body.title}\n${body.content}`)
-      await index.analyseAhead(body.title, body.content)
+      await index.analyseAhead(principal, body.title, body.content)
       const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
       return async (tx) => shown(store, 201, await remember(tx, tools, principal, body, known?.vectors), options, more)
     }),

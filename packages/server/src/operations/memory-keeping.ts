@@ -22,7 +22,7 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
   const { now, store, index, similar } = tools
   return [
     prepared(operations.putMemory, async ({ principal, params, body, options }) => {
-      await index.analyseAhead(body.title, body.content)
+      await index.analyseAhead(principal, body.title, body.content)
       return async (tx) => {
         const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
         return shown(store, outcome === 'made' ? 201 : 200, memory, options)

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
-import { aMemory, memoryCalls } from './tools.ts'
+import { countWords, TITLE_WEIGHT, wordsOf } from '../../src/memory/index/terms.ts'
+import { aMemory, everyCharacter, memoryCalls } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -24,9 +25,9 @@ onBothEngines((engine) => {
     const { index } = service.app.memory
     const { analyseAhead } = index
     const texts: string[] = []
-    index.analyseAhead = (...given) => {
-      for (const text of given) if (text !== undefined) texts.push(text.split(' ')[0]!)
-      return analyseAhead(...given)
+    index.analyseAhead = (caller, title, content) => {
+      texts.push(...[title, content].map((text) => text.split(' ')[0]!))
+      return analyseAhead(caller, title, content)
     }
     try {
       await work()
@@ -68,14 +69,36 @@ onBothEngines((engine) => {
       analysedBy(async () => assert.equal((await calls.patch(by, id, changes)).status, status))
     assert.deepEqual(await changed({ title: 'two' }), ['two', 'first'])
     assert.deepEqual(await changed({ title: 'two' }), [], 'the title that it has')
-    assert.deepEqual(await changed({ content: long('second') }), ['second'], 'a title is short')
+    assert.deepEqual(await changed({ content: long('second') }), ['two', 'second'])
+    assert.deepEqual(await changed({ content: long('second') }), [], 'the content that it has')
     assert.deepEqual(await changed({ title: 'three', content: long('third') }), ['three', 'third'])
+    assert.deepEqual(await changed({ title: long('title'), content: 'short' }), ['title', 'short'])
+    assert.deepEqual(await changed({ content: 'shorter' }), ['title', 'shorter'])
     assert.deepEqual(await changed({ confidence: 0.25 }), [])
     const other = await (await service.tenant()).agent()
     assert.deepEqual(await changed({ title: 'four' }, 404, other), [])
     // A wrong value is refused first, whichever fields are sent.
     const passed = { expires_at: '2001-01-01T00:00:00Z' }
     for (const title of [{}, { title: 'four' }]) await changed({ ...passed, ...title }, 400, other)
+  })
+
+  test('[RCL-4] every word of a long text counts as often on either engine, and three times in the title', async () => {
+    const [title, content] = ['日本語漢字'.repeat(1_500), `${'日本 '.repeat(3_000)}${everyCharacter.slice(0, 9_000)}`]
+    const { id } = await calls.make(agent, { title, content })
+    const { counts, length } = countWords(wordsOf(title), wordsOf(content))
+    const kept = await service.store.rows<{ word: string; frequency: number; length: number }>(
+      service.store.dialect.engine === 'sqlite'
+        ? `select term as word, r.length,
+                  sum(case col when 'title' then ${TITLE_WEIGHT} else 1 end) as frequency
+             from memory_word_places p join memory_recall r on r.doc = p.doc where r.memory_id = ? group by term, r.length`
+        : 'select word, length, frequency from memory_words where memory_id = ?',
+      [id],
+    )
+    assert.deepEqual(
+      new Map(kept.map(({ word, frequency }) => [word.slice(word.lastIndexOf('_') + 1), frequency])),
+      counts,
+    )
+    assert.deepEqual(new Set(kept.map((row) => row.length)), new Set([length]))
   })
 
   test('[LOAD-3] the lines of an import are analysed ahead', async () => {

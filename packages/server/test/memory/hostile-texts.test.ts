@@ -5,12 +5,14 @@ import v8 from 'node:v8'
 import vm from 'node:vm'
 import fc from 'fast-check'
 import { beginningOf } from '../../src/kernel/beginning-of.ts'
+import { atOnce } from '../../src/kernel/step-turns.ts'
 import { withFewerMarks } from '../../src/kernel/fewer-marks.ts'
 import { slicesOf } from '../../src/memory/embed/tokenise.ts'
-import { makeAnalyse } from '../../src/memory/index/analyse.ts'
+import { makeAnalyse, type Encode } from '../../src/memory/index/analyse.ts'
 import { fold } from '../../src/memory/index/fold.ts'
-import { askedOf, gramsOf } from '../../src/memory/index/grams.ts'
-import { askedWords, wordsOf } from '../../src/memory/index/terms.ts'
+import { askedOf, gramsOf, gramSteps, seedOf } from '../../src/memory/index/grams.ts'
+import { askedWords, countSteps, countWords, wordsOf } from '../../src/memory/index/terms.ts'
+import { sqliteWriter } from '../../src/memory/index/write-sqlite.ts'
 import { everyCharacter, turnsBeside } from './tools.ts'
 
 test('[RCL-4] a text has a bounded number of grams, and every part of it is found by its grams', () => {
@@ -91,15 +93,30 @@ test('[RCL-57] the cached forms of a word do not keep its text in memory', () =>
   assert.ok(grown < 4_000_000, `${grown} bytes stay of 13 MB`)
 })
 
-test('[LOAD-3] an analysis serves title and content alike, and a transaction that is run again', async () => {
-  const analyse = makeAnalyse()
-  const text = 'word '.repeat(1_000)
-  await analyse.analyseAhead(text, text)
-  const title = analyse.take(text)
-  assert.ok(analyse.take(text) === title, 'not analysed again')
-  analyse.drop(text)
-  assert.ok(analyse.take(text) !== title, 'nothing is kept after the commit')
-  assert.deepEqual(analyse.take(text), title)
+const caller = { tenantId: 't', id: 'a' }
+const texts = (content: string, title = 'A title') => ({ tenant_id: caller.tenantId, title, content })
+const asCounted: Encode<ReadonlyMap<string, number>> = function* (_tenantId, counts) {
+  yield
+  return counts
+}
+
+test('[LOAD-3] an analysis serves a transaction that is run again, and every one of equal texts has its own', async () => {
+  const analyse = makeAnalyse(asCounted)
+  const { tenant_id, title, content } = texts('word '.repeat(1_000))
+  const take = () => analyse.take({ tenant_id, title, content })
+  for (const _ of ['first', 'second']) await analyse.analyseAhead(caller, title, content)
+  const first = take()
+  assert.ok(take() === first, 'not analysed again')
+  analyse.drop({ tenant_id, title, content })
+  const second = take()
+  assert.ok(second !== first && take() === second, 'the one of the second request')
+  analyse.drop({ tenant_id, title, content })
+  const later = take()
+  assert.ok(later !== second && later !== take(), 'nothing is kept after the commit')
+  assert.deepEqual(take(), first)
+  await analyse.analyseAhead(caller, title, content)
+  const others = { tenant_id: 'other', title, content }
+  assert.notDeepEqual(analyse.take(others).grams, take().grams, 'the grams of another tenant are others')
 })
 
 test('[RCL-4] pieces of Thai between Latin letters are segmented in one call, with the same words as one by one', () => {
@@ -142,29 +159,61 @@ test('[LOAD-3] the words of any text are found in many steps, and half a surroga
     'é1 '.repeat(10_922),
     'a '.repeat(16_384),
   ]) {
-    const { turns } = await turnsBeside(makeAnalyse().analyseAhead(text))
+    const { turns } = await turnsBeside(makeAnalyse(asCounted).analyseAhead(caller, 'A title', text))
     assert.ok(turns >= 10, `${turns} turns for ${text.slice(0, 4)}`)
   }
-  const analyse = makeAnalyse()
+  const analyse = makeAnalyse(asCounted)
   const broken = `\ud800 ${'word '.repeat(1_000)}`
-  await analyse.analyseAhead(broken)
-  const stored = broken.toWellFormed()
+  await analyse.analyseAhead(caller, broken, broken)
+  const stored = texts(broken.toWellFormed(), broken.toWellFormed())
   const ready = analyse.take(stored)
   assert.ok(analyse.take(stored) === ready, 'it is ready as it is stored')
 })
 
 test('[LOAD-3] a long text is analysed in steps, with the same result as in one', async () => {
-  const analyse = makeAnalyse()
+  const analyse = makeAnalyse(asCounted)
   const text = `Grüße ${everyCharacter}`
-  const { turns } = await turnsBeside(analyse.analyseAhead(text, 'short', undefined))
+  const { turns } = await turnsBeside(analyse.analyseAhead(caller, 'A title', text))
   assert.ok(turns >= 2, `${turns} turns`)
-  assert.deepEqual(analyse.take(text), { folded: fold(text), words: wordsOf(text) })
-  assert.deepEqual(analyse.take('Short'), { folded: 'short', words: wordsOf('Short') })
+  const expected = (content: string) => {
+    const { counts: words, length } = countWords(wordsOf('A title'), wordsOf(content))
+    const folded = { title: 'a title', content: fold(content) }
+    return { ...folded, grams: gramsOf(seedOf('t'), ...Object.values(folded)), words, length }
+  }
+  assert.deepEqual(analyse.take(texts(text)), expected(text))
+  assert.deepEqual(analyse.take(texts('Short')), expected('Short'))
   // Texts whose transaction never came do not stay in memory for ever.
   const others = Array.from({ length: 20 }, (_, i) => `${i} ${'word '.repeat(1_000)}`)
-  await analyse.analyseAhead(...others)
+  for (const other of others) await analyse.analyseAhead(caller, 'A title', other)
   assert.deepEqual(
-    others.map((other) => analyse.take(other).words.length),
-    others.map(() => 1_001),
+    others.map((other) => analyse.take(texts(other)).length),
+    others.map(() => 1_004),
   )
+})
+
+test('[LOAD-3] counting, encoding and the grams of a long text are steps too, and many callers share a turn', async () => {
+  const stepsOf = (steps: Generator<void, unknown>): number => Array.from(steps).length
+  for (const text of ['日本語漢字'.repeat(6_553), everyCharacter]) {
+    const words = wordsOf(text)
+    assert.ok(stepsOf(countSteps(words, words)) >= 16)
+    assert.ok(stepsOf(gramSteps(7, text, text)) >= 8)
+    assert.ok(stepsOf(sqliteWriter.encode('t'.repeat(30), countWords(words, words).counts)) >= 5)
+  }
+  const analyse = makeAnalyse(asCounted)
+  const text = 'word '.repeat(6_000)
+  const alone = await turnsBeside(analyse.analyseAhead(caller, 'A title', text))
+  const together = await turnsBeside(
+    Promise.all(['a', 'b', 'c', 'd'].map((id) => analyse.analyseAhead({ ...caller, id }, 'A title', text))),
+  )
+  assert.ok(together.turns >= 3 * alone.turns, `${together.turns} turns for four, ${alone.turns} for one`)
+})
+
+test('[RCL-4] a word takes as few tokens as possible, of which one of the title counts for three', () => {
+  const words = new Map([
+    ['one', 1],
+    ['five', 5],
+    ['nine', 9],
+  ])
+  const { title, content } = atOnce(sqliteWriter.encode('T', words))
+  assert.deepEqual([title, content].map(String), ['t_five t_nine t_nine t_nine ', 't_one t_five t_five '])
 })

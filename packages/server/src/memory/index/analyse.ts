@@ -1,52 +1,83 @@
-// Computes the folded form and the words of a text before the transaction that writes it. For 32,768 different
-// characters that takes 40 ms, during which no other request would get its turn.
-import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
+// Computes what a memory is found by before the transaction that writes it: its folded texts, its grams and its words in
+// the form of the engine. For 32,768 Chinese characters that takes 100 ms, during which no other request would get its
+// turn.
+import { atOnce, inSteps, makeStepTurns } from '../../kernel/step-turns.ts'
+import type { Caller } from '../../store/db.ts'
 import { fold } from './fold.ts'
-import { wordsOf, wordSteps, type Word } from './terms.ts'
+import { gramSteps, seedOf } from './grams.ts'
+import { countSteps, wordSteps, type Counted } from './terms.ts'
 
-export interface Analysed {
-  folded: string
-  words: readonly Word[]
+/** Makes words into the form in which an engine writes them, in steps. */
+export type Encode<W> = (tenantId: string, counts: Counted['counts']) => Generator<void, W>
+
+/** What a memory is found by. `title` and `content` are folded. */
+export interface Analysed<W> {
+  title: string
+  content: string
+  grams: ReadonlySet<number>
+  words: W
+  /** The length of the text that BM25 compares. */
+  length: number
 }
 
-export interface Analyse {
-  /** Analyses long texts in steps, and gives other requests a turn after each step. */
-  analyseAhead(...texts: (string | undefined)[]): Promise<void>
+export interface Texts {
+  tenant_id: string
+  title: string
+  content: string
+}
+
+export interface Analyse<W> {
+  /** Analyses long texts in steps. A turn of the event loop has one step for all callers together. */
+  analyseAhead(caller: Caller, title: string, content: string): Promise<void>
   /**
-   * Returns the analysis of a text that was analysed ahead; analyses any other text now. The analysis stays until it is
-   * dropped: title and content may be the same text, and a transaction may be run again.
+   * Returns the analysis of texts that were analysed ahead; analyses any others now. The analysis stays until it is
+   * dropped: a transaction may be run again.
    */
-  take(text: string): Analysed
-  drop(...texts: string[]): void
+  take(texts: Texts): Analysed<W>
+  /** Drops one analysis of these texts. Others may have sent the same. */
+  drop(texts: Texts): void
 }
 
-/** Shorter texts take less than three milliseconds. */
-const LONG = 4_096
-/** The most analysed texts that are kept for a transaction to come. One takes up to 4 MB. */
+/** Title and content that are shorter together take less than three milliseconds. */
+export const LONG = 4_096
+/** The most analyses that are kept for a transaction to come. One takes up to 4 MB. */
 const MOST_READY = 8
 
-export function makeAnalyse(): Analyse {
-  const ready = new Map<string, Analysed>()
+function* analysisSteps<W>(encode: Encode<W>, { tenant_id, title, content }: Texts): Generator<void, Analysed<W>> {
+  const folded = { title: fold(title), content: fold(content) }
+  yield
+  const counted = yield* countSteps(yield* wordSteps(title), yield* wordSteps(content))
+  yield
+  const words = yield* encode(tenant_id, counted.counts)
+  yield
+  const grams = yield* gramSteps(seedOf(tenant_id), folded.title, folded.content)
+  return { ...folded, grams, words, length: counted.length }
+}
 
-  function keep(text: string, analysed: Analysed): void {
-    if (ready.size >= MOST_READY) ready.delete(ready.keys().next().value!)
-    ready.set(text, analysed)
-  }
+export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
+  const ready: { texts: Texts; analysed: Analysed<W> }[] = []
+  const turns = makeStepTurns()
+  const isOf =
+    ({ tenant_id, title, content }: Texts) =>
+    ({ texts }: { texts: Texts }): boolean =>
+      texts.content === content && texts.title === title && texts.tenant_id === tenant_id
 
   return {
-    async analyseAhead(...texts) {
+    async analyseAhead({ tenantId, id }, title, content) {
+      if (title.length + content.length < LONG) return
       // As they are stored: a text with half a surrogate pair would not be found again.
-      for (const text of new Set(texts.map((sent) => sent?.toWellFormed()))) {
-        if (text === undefined || text.length < LONG) continue
-        const folded = fold(text)
-        await nextTurn()
-        keep(text, { folded, words: await inSteps(wordSteps(text), nextTurn) })
-        await nextTurn()
-      }
+      const texts = { tenant_id: tenantId, title: title.toWellFormed(), content: content.toWellFormed() }
+      const pause = () => turns.take(tenantId, id)
+      await pause()
+      const analysed = await inSteps(analysisSteps(encode, texts), pause)
+      if (ready.length >= MOST_READY) ready.shift()
+      ready.push({ texts, analysed })
+      await pause()
     },
-    take: (text) => ready.get(text) ?? { folded: fold(text), words: wordsOf(text) },
-    drop(...texts) {
-      for (const text of texts) ready.delete(text)
+    take: (texts) => ready.find(isOf(texts))?.analysed ?? atOnce(analysisSteps(encode, texts)),
+    drop(texts) {
+      const at = ready.findIndex(isOf(texts))
+      if (at >= 0) ready.splice(at, 1)
     },
   }
 }

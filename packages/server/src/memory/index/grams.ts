@@ -14,6 +14,7 @@
 //
 // Tried and rejected: FTS5 with the trigram tokenizer (finds nothing shorter than three characters, has no audiences),
 // an expression index on PostgreSQL that makes the grams in SQL (quadratic on text beyond ASCII).
+import { atOnce } from '../../kernel/step-turns.ts'
 import type { Condition, Viewer, Visibility } from '../see.ts'
 
 const GRAM = 3
@@ -47,9 +48,12 @@ function pointsOf(text: string): number[] {
 /** Returns the seed of all hashes of a tenant. */
 export const seedOf = (tenantId: string): number => pointsOf(tenantId).reduce(mixIn, 0x811c9dc5)
 
-/** Adds the grams of a text, and stops when there are too many. Returns whether all were added. */
-function addGrams(grams: Set<number>, seed: number, points: readonly number[]): boolean {
-  for (let i = 0; i < points.length; i++) {
+/** Characters whose grams are made in a step, in about a millisecond. */
+const STEP = 4_096
+
+/** Adds the grams that begin in a part of a text, and stops when there are too many. Returns whether all were added. */
+function addGrams(grams: Set<number>, seed: number, points: readonly number[], from: number): boolean {
+  for (let i = from; i < points.length && i < from + STEP; i++) {
     let hash = seed
     for (let j = i; j < i + GRAM && j < points.length; j++) grams.add(finish((hash = mixIn(hash, points[j]!))))
     if (grams.size > MAX_GRAMS) return false
@@ -66,15 +70,32 @@ const manyMark = (seed: number): number => finish(mixIn(seed, MANY_SEED))
 const groupOf = (seed: number, point: number): number =>
   finish(mixIn(mixIn(seed, MANY_SEED), 1 + ((finish(mixIn(seed, point)) >>> 0) % GROUPS)))
 
-/** Returns the grams of the folded texts of a memory; if there are too many, the groups of its characters instead. */
-export function gramsOf(seed: number, ...texts: string[]): Set<number> {
-  const points = texts.map(pointsOf)
-  const grams = new Set<number>()
-  if (points.every((text) => addGrams(grams, seed, text))) return grams
+function* groupSteps(seed: number, texts: readonly (readonly number[])[]): Generator<void, Set<number>> {
   const groups = new Set([manyMark(seed)])
-  for (const text of points) for (const point of text) groups.add(groupOf(seed, point))
+  for (const text of texts)
+    for (let from = 0; from < text.length; from += STEP) {
+      for (const point of text.slice(from, from + STEP)) groups.add(groupOf(seed, point))
+      yield
+    }
   return groups
 }
+
+/**
+ * Returns the grams of the folded texts of a memory; if there are too many, the groups of its characters instead. In
+ * steps.
+ */
+export function* gramSteps(seed: number, ...texts: string[]): Generator<void, Set<number>> {
+  const points = texts.map(pointsOf)
+  const grams = new Set<number>()
+  for (const text of points)
+    for (let from = 0; from < text.length; from += STEP) {
+      if (!addGrams(grams, seed, text, from)) return yield* groupSteps(seed, points)
+      yield
+    }
+  return grams
+}
+
+export const gramsOf = (seed: number, ...texts: string[]): Set<number> => atOnce(gramSteps(seed, ...texts))
 
 const audience = (seed: number, kind: 'agent' | 'team' | 'everybody', id = ''): number =>
   finish(pointsOf(`${kind} ${id}`).reduce(mixIn, seed))

@@ -4,8 +4,7 @@ import type { Reads } from '../../store/db.ts'
 import type { Weights } from '../rank.ts'
 import { addToVocabularies } from './spelling.ts'
 import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
-import { wordSteps, type Word } from './terms.ts'
-import { wordsToIndex } from './write.ts'
+import { countWords, wordSteps, type Word } from './terms.ts'
 
 /**
  * The SQL expression of each weight of a score. On SQLite, the trigger `memory_changed` must name each of these columns
@@ -123,7 +122,7 @@ export async function applyChanges(
   }
   const changed = texts.map(({ id, title, content }) => {
     // As in the index, which does not have all words of a text with very many different words.
-    const { counts } = wordsToIndex({ tenant_id: tenantId, id }, wordsWithRests(title), wordsWithRests(content))
+    const { counts } = countWords(wordsWithRests(title), wordsWithRests(content))
     return { row: rowOf.get(id)!, changed: versionOf.get(id) !== undefined, counts }
   })
   columns.postings.patch(changed, yieldCpu)

@@ -1,15 +1,16 @@
 // The memory index as the verbs see it: put, remove, keep vectors, find. How it is implemented, and on which engine, is
 // known in this folder alone.
 import type { MemoryScope, MemoryType } from '@sensorium/contract'
-import type { Db } from '../../store/db.ts'
+import type { Caller, Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
 import type { AskedTime } from '../asked-time.ts'
 import type { Words } from '../bm25.ts'
 import type { Scale } from '../calibrate.ts'
 import type { Meaning, Ranked, Signals } from '../rank.ts'
 import type { Condition, Viewer, Visibility } from '../see.ts'
+import type { Texts } from './analyse.ts'
 import type { Scalar } from './facts.ts'
-import type { Counted, Word } from './terms.ts'
+import type { Word } from './terms.ts'
 
 /** The data by which a memory is found: its text, who may see it, and the scalars of its metadata. */
 export interface IndexedMemory extends Pick<Visibility, 'tenant_id' | 'agent_id' | 'team_id' | 'scope'> {
@@ -23,13 +24,6 @@ export interface IndexedMemory extends Pick<Visibility, 'tenant_id' | 'agent_id'
 export interface Named {
   tenant_id: string
   id: string
-}
-
-/** The words of a memory as they are stored. */
-export interface IndexedWords extends Named, Counted {
-  /** Every form of every word, in their order, as often as they occur. */
-  title: readonly string[]
-  content: readonly string[]
 }
 
 /** Filters besides scope, type and confidence. A filter that is left out lets everything pass. */
@@ -118,7 +112,7 @@ export interface MemoryIndex {
   /** Returns a string that is unchanged while every search of the tenant finds the same; null if that is unknown. */
   searchFingerprint(viewer: Viewer, model: string): Promise<string | null>
   /** Analyses long texts in steps. Called before the transaction that puts a memory with these texts. */
-  analyseAhead(...texts: (string | undefined)[]): Promise<void>
+  analyseAhead(caller: Caller, title: string, content: string): Promise<void>
   /**
    * Called in the transaction that writes a memory; for a changed memory, with its state before. The memory is found by
    * its words right after the commit. A new text removes the vectors of the old one at once and waits to be embedded,
@@ -126,7 +120,7 @@ export interface MemoryIndex {
    */
   put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
   /** Replaces the words and facts of a memory if its text is still at this version. Returns whether it is. */
-  reword(tx: Db, words: IndexedWords, version: number): Promise<boolean>
+  reword(tx: Db, memory: Named & Texts, version: number): Promise<boolean>
   /** Called in the transaction that removes a memory. No search finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   /** Replaces the vectors of a memory, unless its text has changed since. Returns whether they were stored. */

@@ -181,15 +181,6 @@ export const wordsOf = (text: string): Word[] => atOnce(wordSteps(text))
  */
 const MAX_DISTINCT = 8_192
 
-/** Returns the words that are indexed: all of them, or the first of a text with very many different words. */
-export function indexedWords(words: readonly Word[], seen = new Set<string>()): Word[] {
-  return words.filter((forms) => {
-    if (seen.size >= MAX_DISTINCT && !forms.every((form) => seen.has(form))) return false
-    for (const form of forms) seen.add(form)
-    return true
-  })
-}
-
 export interface Counted {
   /** Weighted frequency of each form. */
   counts: Map<string, number>
@@ -197,12 +188,29 @@ export interface Counted {
   length: number
 }
 
-export function countWords(title: readonly Word[], content: readonly Word[]): Counted {
+/** Counts the words that are indexed: all, or the first of a text with very many different words. In steps. */
+export function* countSteps(title: readonly Word[], content: readonly Word[]): Generator<void, Counted> {
   const counts = new Map<string, number>()
-  for (const form of title.flat()) counts.set(form, (counts.get(form) ?? 0) + TITLE_WEIGHT)
-  for (const form of content.flat()) counts.set(form, (counts.get(form) ?? 0) + 1)
-  return { counts, length: title.length * TITLE_WEIGHT + content.length }
+  let length = 0
+  let left = STEP
+  for (const [words, weight] of [
+    [title, TITLE_WEIGHT],
+    [content, 1],
+  ] as const)
+    for (const forms of words) {
+      if (--left === 0) {
+        left = STEP
+        yield
+      }
+      if (counts.size >= MAX_DISTINCT && !forms.every((form) => counts.has(form))) continue
+      for (const form of forms) counts.set(form, (counts.get(form) ?? 0) + weight)
+      length += weight
+    }
+  return { counts, length }
 }
+
+export const countWords = (title: readonly Word[], content: readonly Word[]): Counted =>
+  atOnce(countSteps(title, content))
 
 /** Changes whenever these rules change. Memories that were indexed by older rules are indexed again. */
 export const WORD_RULES = 1

@@ -2,7 +2,7 @@
 import { one, type Db, type Insert } from '../../store/db.ts'
 import { bytesOf, signatureOf } from '../embed/embedding.ts'
 import { gramWord } from './grams.ts'
-import type { IndexedWords } from './memory-index.ts'
+import { TITLE_WEIGHT } from './terms.ts'
 import { firstVersion, PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
 
 /** Returns the token of a word in the full-text index. Tenants share the index but never a token. */
@@ -21,14 +21,53 @@ const VECTORS: Insert = {
   },
 }
 
-/** Writes the words of a memory under its number, in place of its present words. */
-function writeWords(tx: Db, doc: number, { tenant_id, title, content }: IndexedWords, hasSome: boolean): void {
-  const tokens = (terms: readonly string[]): string => terms.map((term) => wordToken(tenant_id, term)).join(' ')
-  if (hasSome) tx.runLast('delete from memory_words where rowid = ?', [doc])
-  tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [doc, tokens(title), tokens(content)])
+/** Tokens; many of them as UTF-8, which the driver takes as it is: encoding 65,000 of Chinese takes it 15 ms. */
+interface Tokens<T = string | Buffer> {
+  /** Each counts for TITLE_WEIGHT. */
+  title: T
+  content: T
 }
 
-export const sqliteWriter: EngineWriter = {
+/** Characters of tokens that are made in a step, in about a millisecond. */
+const STEP = 65_536
+
+/**
+ * Writes a word as often as it counts, with as few tokens as possible: three of the content are one of the title. Equal
+ * tokens stand together, which the full-text index takes in half the time.
+ */
+function* encode(tenantId: string, counts: ReadonlyMap<string, number>): Generator<void, Tokens> {
+  const parts: Tokens<Buffer>[] = []
+  const prefix = wordToken(tenantId, '')
+  let title = ''
+  let content = ''
+  const addPart = (): void => {
+    parts.push({ title: Buffer.from(title), content: Buffer.from(content) })
+    title = content = ''
+  }
+  for (const [term, count] of counts) {
+    const token = `${prefix}${term} `
+    title += token.repeat(Math.floor(count / TITLE_WEIGHT))
+    content += token.repeat(count % TITLE_WEIGHT)
+    if (title.length + content.length < STEP) continue
+    addPart()
+    yield
+  }
+  if (parts.length === 0) return { title, content }
+  addPart()
+  return {
+    title: Buffer.concat(parts.map((part) => part.title)),
+    content: Buffer.concat(parts.map((part) => part.content)),
+  }
+}
+
+/** Writes the words of a memory under its number, in place of its present words. */
+function writeWords(tx: Db, doc: number, { title, content }: Tokens, hasSome: boolean): void {
+  if (hasSome) tx.runLast('delete from memory_words where rowid = ?', [doc])
+  tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [doc, title, content])
+}
+
+export const sqliteWriter: EngineWriter<Tokens> = {
+  encode,
   async putText(tx, { tenant_id, id, title, content, grams }) {
     // Inserts or replaces the text and returns its number. A changed text keeps its number.
     const row = await one<{ doc: number }>(
@@ -50,7 +89,7 @@ export const sqliteWriter: EngineWriter = {
       words.length,
       first,
     ])
-    writeWords(tx, row!.doc, words, row!.version !== first)
+    writeWords(tx, row!.doc, words.words, row!.version !== first)
   },
   async replaceWords(tx, words, version) {
     const row = await one<{ doc: number }>(tx, `${PUT_RULES} returning doc`, [
@@ -59,7 +98,7 @@ export const sqliteWriter: EngineWriter = {
       words.id,
       version,
     ])
-    if (row) writeWords(tx, row.doc, words, true)
+    if (row) writeWords(tx, row.doc, words.words, true)
     return row !== undefined
   },
   async remove(tx, tenantId, id) {

@@ -2,12 +2,12 @@
 // passes the memory as it is now and as it was before; what has to be written follows from that here.
 import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
-import { makeAnalyse } from './analyse.ts'
+import { makeAnalyse, type Encode } from './analyse.ts'
 import { lockMetadata, putFacts, removeFacts } from './facts.ts'
 import { fold } from './fold.ts'
 import { audiencesOf, gramsOf, seedOf } from './grams.ts'
-import type { IndexedMemory, IndexedWords, MemoryIndex, Named, ReadyVectors } from './memory-index.ts'
-import { countWords, indexedWords, WORD_RULES, type Word } from './terms.ts'
+import type { IndexedMemory, MemoryIndex, Named, ReadyVectors } from './memory-index.ts'
+import { WORD_RULES } from './terms.ts'
 
 /** The searchable text of a memory: folded, with the grams of the text and of the audiences that may see it. */
 export interface SearchableText extends Named {
@@ -16,13 +16,20 @@ export interface SearchableText extends Named {
   grams: readonly number[]
 }
 
+/** The words of a memory, in the form of the engine. */
+export interface IndexedWords<W> extends Named {
+  words: W
+  length: number
+}
+
 /** How an engine stores the index. */
-export interface EngineWriter {
+export interface EngineWriter<W> {
+  encode: Encode<W>
   putText(tx: Db, text: SearchableText): Promise<void>
   /** Writes the words of a memory or replaces them, and marks its text as not embedded. Vectors stay. */
-  putWords(tx: Db, words: IndexedWords): Promise<void>
+  putWords(tx: Db, words: IndexedWords<W>): Promise<void>
   /** Replaces the words of a memory if its text is still at this version. Returns whether it is. */
-  replaceWords(tx: Db, words: IndexedWords, version: number): Promise<boolean>
+  replaceWords(tx: Db, words: IndexedWords<W>, version: number): Promise<boolean>
   /** Removes the text and the words of a memory. Does nothing if it has none. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   insertVectors(tx: Db, model: string, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
@@ -51,32 +58,25 @@ export const OLD_WORDS = `word_rules < ${WORD_RULES}`
 export const PUT_RULES = `update memory_recall set word_rules = ${WORD_RULES}, length = ?
   where tenant_id = ? and memory_id = ? and version = ?`
 
-function textOf(memory: IndexedMemory, title: string, content: string): SearchableText {
+function textOf(
+  memory: IndexedMemory,
+  title: string,
+  content: string,
+  grams: Iterable<number> = gramsOf(seedOf(memory.tenant_id), title, content),
+): SearchableText {
   const { tenant_id, id } = memory
-  const seed = seedOf(tenant_id)
-  return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seed), ...gramsOf(seed, title, content)] }
-}
-
-export function wordsToIndex(
-  { tenant_id, id }: Named,
-  titleWords: readonly Word[],
-  contentWords: readonly Word[],
-): IndexedWords {
-  const seen = new Set<string>()
-  const title = indexedWords(titleWords, seen)
-  const content = indexedWords(contentWords, seen)
-  return { tenant_id, id, title: title.flat(), content: content.flat(), ...countWords(title, content) }
+  return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seedOf(tenant_id)), ...grams] }
 }
 
 const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, id])
 
 /** `toEmbed` is called with each memory whose text is new, after the commit. */
-export function makeWrite(
-  engine: EngineWriter,
+export function makeWrite<W>(
+  engine: EngineWriter<W>,
   toEmbed: (memory: IndexedMemory) => void,
 ): Pick<MemoryIndex, 'analyseAhead' | 'put' | 'reword' | 'remove' | 'keep'> {
-  const analyse = makeAnalyse()
+  const analyse = makeAnalyse(engine.encode)
 
   /** Stores the vectors of a text that was put in the same transaction. */
   async function store(tx: Db, { tenant_id, id }: Named, { model, windows }: ReadyVectors): Promise<void> {
@@ -93,11 +93,10 @@ export function makeWrite(
         before === undefined || names.some((name) => memory[name] !== before[name])
       const newText = differs('title', 'content')
       if (newText) {
-        const title = analyse.take(memory.title)
-        const content = analyse.take(memory.content)
-        tx.afterCommit(() => analyse.drop(memory.title, memory.content))
-        await engine.putText(tx, textOf(memory, title.folded, content.folded))
-        await engine.putWords(tx, wordsToIndex(memory, title.words, content.words))
+        const { title, content, grams, words, length } = analyse.take(memory)
+        tx.afterCommit(() => analyse.drop(memory))
+        await engine.putText(tx, textOf(memory, title, content, grams))
+        await engine.putWords(tx, { tenant_id: memory.tenant_id, id: memory.id, words, length })
         // The vectors of the old text must not find anything any more.
         if (before) await removeVectors(tx, memory.tenant_id, memory.id)
         if (ready) await store(tx, memory, ready)
@@ -108,12 +107,16 @@ export function makeWrite(
       if (before) await removeFacts(tx, memory.tenant_id, memory.id)
       await putFacts(tx, memory)
     },
-    async reword(tx, words, version) {
+    async reword(tx, texts, version) {
+      const { tenant_id, id } = texts
       // Before the index, in the order of the verbs: a change of the metadata alone locks the memory and no index.
-      const memory = await lockMetadata(tx, words)
-      if (!memory || !(await engine.replaceWords(tx, words, version))) return false
-      engine.noteChange(tx, words.tenant_id, words.id)
-      await removeFacts(tx, words.tenant_id, words.id)
+      const memory = await lockMetadata(tx, texts)
+      if (!memory) return false
+      const { words, length } = analyse.take(texts)
+      tx.afterCommit(() => analyse.drop(texts))
+      if (!(await engine.replaceWords(tx, { tenant_id, id, words, length }, version))) return false
+      engine.noteChange(tx, tenant_id, id)
+      await removeFacts(tx, tenant_id, id)
       await putFacts(tx, memory)
       return true
     },

@@ -124,7 +124,7 @@ export async function importMemories(
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, principal, tools))
     for (const line of wanted)
-      if ('memory' in line) await tools.index.analyseAhead(line.memory.title, line.memory.content)
+      if ('memory' in line) await tools.index.analyseAhead(principal, line.memory.title, line.memory.content)
     const outcomes = await write(wanted)
     group.forEach(({ number }, i) => count(number, outcomes[i]!))
     await nextTurn()
