@@ -20,17 +20,21 @@ async function drag(page: Page, from: Locator | null, to: Locator | null): Promi
   await page.mouse.up()
 }
 
-/** Holds back whatever the page posts to make something, until it is released. */
-async function holdPosts(page: Page): Promise<{ asked: Promise<unknown>; release(): void }> {
+/**
+ * Holds back whatever the page posts to make something, until it is released. `asked` resolves when it was sent and the
+ * dialog shows that: the request may be here before the page is drawn again.
+ */
+async function holdPosts(page: Page): Promise<{ asked(): Promise<void>; release(): void }> {
   const released = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
+  const enabled = page.locator('dialog[open] button:enabled').first()
   await page.route(/\/(keys|rotate|push-secret|webhooks|tenants|admin-keys)$/, async (route) => {
     if (route.request().method() !== 'POST') return route.continue()
     asked.resolve()
     await released.promise
     return route.continue()
   })
-  return { asked: asked.promise, release: released.resolve }
+  return { asked: () => asked.promise.then(() => enabled.waitFor({ state: 'detached' })), release: released.resolve }
 }
 
 /** Goes back in the history, and waits until the console has returned to the entry that it was on. */
@@ -163,7 +167,7 @@ describe('dialogs', { skip: noBrowser }, () => {
       const dialog = page.getByRole('dialog')
       const held = await holdPosts(page)
       await makeIt(page, dialog)
-      await held.asked
+      await held.asked()
       for (const button of await dialog.getByRole('button').all()) assert.equal(await button.isDisabled(), true)
       for (let times = 0; times < 3; times++) await page.keyboard.press('Escape')
       await drag(page, null, null)
@@ -216,7 +220,7 @@ describe('dialogs', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Mint' }).click()
     const held = await holdPosts(page)
     await page.getByRole('button', { name: 'Mint the key' }).click()
-    await held.asked
+    await held.asked()
     await goBackInVain(page)
     held.release()
     const secret = page.locator('dialog[open] .secret code')
