@@ -18,7 +18,7 @@ import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import type { Router } from '../routing/router.ts'
+import { RoutingMoved, type Router } from '../routing/router.ts'
 import type { Handover, NewDelivery, PendingHandover } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Store } from '../store/db.ts'
@@ -27,7 +27,7 @@ import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
 import { hasManyCauses, NONE_KNOWN, readAhead } from './causation.ts'
 import { clientGone, makeRouteEvents, type Routed, type RouteEvents } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
-import { makeWriteGroup, RoutingMoved, type RoutedSubmission } from './write-group.ts'
+import { makeWriteGroup, type RoutedSubmission } from './write-group.ts'
 
 export type Publish = (submission: Submission) => Promise<PublishOutcome[]>
 

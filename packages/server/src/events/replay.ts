@@ -63,7 +63,7 @@ export function makeReplayDeadLetter({
         const [letter] = await lockDeadLetters(tx, tenantId, [id])
         const recipientId = scope.recipientId ?? letter?.recipient_id
         if (!letter || letter.recipient_id !== recipientId) throw notFound('delivery', id)
-        const table = (await router.tables(tx, [tenantId])).get(tenantId)!
+        const table = (await router.tables(tx, [tenantId], !mustBeCurrent)).get(tenantId)!
         if (mustBeCurrent) routed.requireCurrent(table)
         const current = currentRoutingOf(routed.matchOf(letter.event_id, recipientId), letter.matched)
         await revive(tx, tenantId, [[letter, current]])

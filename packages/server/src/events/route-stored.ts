@@ -4,13 +4,12 @@
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { isLong, parseBody } from '../kernel/json-steps.ts'
 import type { Envelope } from '../routing/filter.ts'
-import type { Router } from '../routing/router.ts'
+import { RoutingMoved, type Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { leftOutOfLong } from './envelope.ts'
 import { makeRouteEvents } from './route-events.ts'
-import { RoutingMoved } from './write-group.ts'
 
 export interface StoredEvent {
   id: string

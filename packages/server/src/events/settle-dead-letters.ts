@@ -111,7 +111,7 @@ async function replayStep(
   mustBeCurrent: boolean,
 ): Promise<number> {
   const locked = await lockDeadLetters(tx, tenantId, ids)
-  const table = (await router.tables(tx, [tenantId])).get(tenantId)!
+  const table = (await router.tables(tx, [tenantId], !mustBeCurrent)).get(tenantId)!
   if (mustBeCurrent) routed.requireCurrent(table)
   const revived = locked
     .filter(({ event_id }) => routed.has(event_id))

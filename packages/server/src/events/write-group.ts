@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { atOnce, nextTurn } from '../kernel/step-turns.ts'
 import { lockRoutingShared } from '../routing/changes.ts'
-import type { Router, Tables } from '../routing/router.ts'
+import { RoutingMoved, type Router, type Tables } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES, type Metric } from '../tenants/usage.ts'
@@ -25,12 +25,6 @@ export interface RoutedSubmission {
   routed: Routed
 }
 
-/**
- * The routing that was used is out of date, and routing again inside the transaction takes too long, or changes which
- * events are refused: everything is rolled back.
- */
-export class RoutingMoved extends Error {}
-
 export interface WrittenGroup {
   /** The outcomes of each submission, in order. */
   outcomes: PublishOutcome[][]
@@ -41,7 +35,7 @@ export interface WrittenGroup {
 }
 
 /**
- * `callerCanReroute`: throws `RoutingMoved` rather than route expensive events again inside the transaction. `handOver`
+ * `callerCanReroute`: throws `RoutingMoved` rather than read a whole table, or route expensive events again, inside the transaction. `handOver`
  * finds the polls that wait for the deliveries. `ahead` is what was read of the chains of causation before.
  */
 export type WriteGroup = (
@@ -74,7 +68,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
         tx,
         eventRows(group, deep, now, () => placeAt(now)),
       ),
-      router.tables(tx, tenantIds),
+      router.tables(tx, tenantIds, !callerCanReroute),
     ])
     const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 

@@ -7,7 +7,8 @@
 //    roll back.
 // 3. No transaction waits for a row lock while a table is read: if it held the turn for the table, and the owner of the
 //    row waited for that turn, both would wait for ever.
-// 4. A table is read completely, in pages, only if it is new on this node or too far behind.
+// 4. A table is read completely, in pages, only if it is new on this node or too far behind. That takes seconds for a
+//    million subscriptions, so a transaction, which holds locks, leaves it to `prepare` and starts over.
 import type { Db, Store } from '../store/db.ts'
 import { makeFilters } from './filters.ts'
 import type { MatchTools } from './match.ts'
@@ -21,6 +22,12 @@ import { RoutingTable } from './table.ts'
  */
 const MAX_SUBSCRIPTIONS = 1_000_000
 
+/**
+ * The routing that was used is out of date, and routing again inside the transaction takes too long, or changes which
+ * events are refused: everything is rolled back.
+ */
+export class RoutingMoved extends Error {}
+
 export type Tables = ReadonlyMap<string, RoutingTable>
 
 export interface Router {
@@ -30,8 +37,11 @@ export interface Router {
   known(tenantId: string): RoutingTable | undefined
   /** Returns the tables that this node has, and loads missing ones. Must be called before the transaction. */
   prepare(tenantIds: readonly string[]): Promise<Tables>
-  /** Returns the tables of these tenants, up to date with all commits that the transaction sees. */
-  tables(tx: Db, tenantIds: readonly string[]): Promise<Tables>
+  /**
+   * Returns the tables of these tenants, up to date with all commits that the transaction sees. Unless it `mayLoad`,
+   * throws `RoutingMoved` if one has to be read completely.
+   */
+  tables(tx: Db, tenantIds: readonly string[], mayLoad?: boolean): Promise<Tables>
 }
 
 export function makeRouter(store: Store, overBudget: () => void): Router {
@@ -73,7 +83,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
       }
       return tables
     },
-    async tables(tx, tenantIds) {
+    async tables(tx, tenantIds, mayLoad = true) {
       const seen = new Map((await readVersions(tx, tenantIds)).map((row) => [row.tenant_id, row]))
       const tables = new Map<string, RoutingTable>()
       for (const tenantId of tenantIds) {
@@ -85,7 +95,9 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
           table = await alone(tenantId, async () => {
             const current = known.get(tenantId)
             if (isCurrent(current) || (current && (await refreshTable(store, tenantId, current)))) return current
-            return load(tenantId)
+            if (mayLoad) return load(tenantId)
+            known.delete(tenantId)
+            throw new RoutingMoved()
           })
         }
         // Tenants that publish are evicted last.

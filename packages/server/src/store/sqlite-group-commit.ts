@@ -17,8 +17,9 @@ const MAX_GROUP_MS = 10
 /**
  * The same limit where several tenants write. With 10 ms, a neighbour of four hundred writing clients waited for 10 ms
  * of their transactions, and then for the commit of the next 10. (Rejected: yielding to the event loop inside a group.
- * Anything else in this process that writes to the file would block the event loop that the group waits for. Only the
- * deliveries of an event with thousands of recipients do, see `insertDeliveries`: the service has one writer.)
+ * Anything else in this process that writes to the file would block the event loop that the group waits for. Only
+ * the deliveries of an event with thousands of recipients do, see `insertDeliveries`, and a routing table that is a
+ * hundred changes behind: the service has one writer.)
  */
 const MAX_SHARED_MS = 3
 /**

@@ -8,7 +8,7 @@ import { makePublish } from '../../src/events/publish.ts'
 import { insertInterests, type InterestRow } from '../../src/interests/sql.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { recordRoutingChange } from '../../src/routing/changes.ts'
-import { makeRouter, type Router } from '../../src/routing/router.ts'
+import { makeRouter, RoutingMoved, type Router } from '../../src/routing/router.ts'
 import type { RoutingTable } from '../../src/routing/table.ts'
 import type { Db, Store } from '../../src/store/db.ts'
 import { onBothEngines, type Engine } from '../support/engines.ts'
@@ -160,6 +160,29 @@ onBothEngines((engine) => {
         await subscribe(tx, 'b.*')
       })
       assert.deepEqual(globs(await tableNow()), ['a.*', 'b.*'])
+    })
+
+    test('[RTE-16] a transaction does not read a whole table: it starts over when the table has been read', async () => {
+      await store.tx((tx) => subscribe(tx, 'kept.*'))
+      const read = (mayLoad: boolean) => store.tx((tx) => router.tables(tx, [tenant.id], mayLoad))
+      await read(false) // one change behind
+      // As after a restore: nobody knows what has changed.
+      await store.tx((tx) => tx.run('delete from routing_changes where tenant_id = ?', [tenant.id]))
+      await store.tx((tx) => tx.run("update routing_versions set stamp = 'other' where tenant_id = ?", [tenant.id]))
+      await assert.rejects(read(false), RoutingMoved)
+      const [table] = (await router.prepare([tenant.id])).values()
+      assert.deepEqual(globs(table!), ['kept.*'])
+      assert.equal((await read(false)).get(tenant.id), table)
+      await store.tx((tx) => tx.run("update routing_versions set stamp = 'third' where tenant_id = ?", [tenant.id]))
+      const publishHere = makePublish({ ...parts(), store, router })
+      const sent = prepareEvent(event({ type: 'kept.one' }), '')
+      const [outcome] = await publishHere({
+        tenantId: tenant.id,
+        senderId: agent.id,
+        events: [sent],
+        isIngested: false,
+      })
+      assert.equal(outcome!.status === 'accepted' && outcome!.recipients, 1)
     })
 
     test('[RTE-2] the router catches up with many changes, and with changes whose rows are gone', async () => {
