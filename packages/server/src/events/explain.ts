@@ -1,6 +1,7 @@
 // Explains who would receive an event, and why; for one agent, also why not. Nothing is stored.
 //
-// 1. It costs no more than two publishes, one for the matching and one for the reasons, and both are done in slices.
+// 1. It costs no more than two publishes, one for the matching and one for the reasons, and the sorting of what it
+//    lists. All of it is done in slices.
 // 2. Another agent's filters and results are shown to callers that may list them (`interests:read`), those of feeds to
 //    callers that may list the channel's. Others learn whether a filter is true, false or fails, and nothing of its
 //    text.
@@ -10,7 +11,7 @@ import { requireAgent } from '../agents/get.ts'
 import { holds, type Principal } from '../auth/principal.ts'
 import { sortSteps } from '../kernel/sort-steps.ts'
 import { inSteps, type Pause } from '../kernel/step-turns.ts'
-import { matchInSlices } from '../routing/match.ts'
+import { countSlices, matchInSlices } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, Matching, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
@@ -32,11 +33,17 @@ export interface ExplainRequest {
 const addressed = ({ addressedAs }: Match): Matched[] =>
   addressedAs === undefined ? [] : [{ kind: 'recipient', id: addressedAs }]
 
+/** The cost of a subscription that is put in order, in steps of a filter. */
+const ORDER_STEPS = 10
+
 /** Returns the matches by recipient, each with its subscriptions in order. They may be shared, so they are copied. */
 function* inOrder({ matches }: Matching): Generator<void, Match[]> {
   const sorted = (yield* sortSteps([...matches.keys()])).map((id) => matches.get(id)!)
-  for (const [i, match] of sorted.entries())
+  const isSliceOver = countSlices()
+  for (const [i, match] of sorted.entries()) {
+    if (isSliceOver(match.matched.length * ORDER_STEPS)) yield
     if (match.matched.length > 1) sorted[i] = { ...match, matched: yield* orderSubscriptions(match.matched) }
+  }
   return sorted
 }
 

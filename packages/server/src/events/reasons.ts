@@ -97,20 +97,25 @@ export function reasonOfAddress(
   return reason(true, 'the event is addressed to a channel that the agent is a member of')
 }
 
-/** Returns the subscriptions that may have to do with the agent, in the order in which they are explained. */
+/**
+ * Returns the ids of the subscriptions that may have to do with the agent, in lists in the order in which they are
+ * explained. Those by which the agent receives the event are in the first list, and again in the others.
+ */
 function* toExplain(
   { table, matched }: ToExplain,
   agentId: string,
   isSliceOver: (steps: number) => boolean,
-): Generator<void, Subscription[]> {
-  const first = new Set(matched)
-  const rest: Subscription[] = []
+): Generator<void, string[][]> {
+  const ids: Record<Subscription['kind'], string[]> = { interest: [], feed: [] }
   for (const subscription of table.subscriptions.values()) {
     if (isSliceOver(1)) yield
-    if (subscription.kind === 'interest' && subscription.agentId !== agentId) continue
-    if (!first.has(subscription)) rest.push(subscription)
+    if (subscription.kind === 'feed' || subscription.agentId === agentId) ids[subscription.kind].push(subscription.id)
   }
-  return [...matched, ...(yield* orderSubscriptions(rest))]
+  return [matched.map(({ id }) => id), yield* sortSteps(ids.interest), yield* sortSteps(ids.feed)]
+}
+
+function* inTurn<T>(lists: readonly (readonly T[])[]): Generator<T> {
+  for (const list of lists) yield* list
 }
 
 /** Finds the reasons of an agent. Yields after each slice of work: a tenant may have a million subscriptions. */
@@ -124,12 +129,15 @@ export function* findReasons(given: ToExplain, agentId: string): Generator<void,
   const took = (taken: number): void => void (steps += taken)
   const evaluate = makeEvaluate(given, took)
   const isMember = makeIsMember(table, agentId, took)
-  for (const subscription of yield* toExplain(given, agentId, isSliceOver)) {
+  const explained = new Set<string>()
+  for (const id of inTurn(yield* toExplain(given, agentId, isSliceOver))) {
     if (reasons.length >= MAX_REASONS) break
     if (isSliceOver(steps)) yield
-    // It may have been removed or changed between two slices.
-    if (table.subscriptions.get(subscription.id) !== subscription) continue
     steps = REASON_STEPS
+    // It may have been removed between two slices.
+    const subscription = table.subscriptions.get(id)
+    if (!subscription || explained.has(id)) continue
+    explained.add(id)
     const reason = reasonOf(given, subscription, evaluate)
     if (subscription.kind === 'interest' || isMember(subscription.channelId!)) reasons.push(reason)
     // A feed that would have matched if the agent were a member is worth reporting; other feeds have nothing to do with
