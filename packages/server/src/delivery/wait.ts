@@ -70,8 +70,9 @@ export function makeWaiting({
         if (!empty && !woken.aborted) notes.foundEmpty(mailbox, due, clock.elapsed())
         const ms = Math.min(left, LOOK_AGAIN_MS, due === null ? Infinity : Math.max(1, due - clock.now()))
         const handed = await sleepOffered(mailbox, limit, ms, woken)
-        if (handed) return await deliver(mailbox, handed, gone, checkCaller)
-        if (gone.aborted) return []
+        // Nothing goes out if its lease is nearly over: then the poll goes on.
+        const delivered = handed ? await deliver(mailbox, handed, gone, checkCaller) : []
+        if (delivered.length > 0 || gone.aborted) return delivered
         // The first of many polls that wait at one mailbox claims at once; the others look whether it left something.
         look = first ? 'skipped' : 'needed'
         await checkCaller()

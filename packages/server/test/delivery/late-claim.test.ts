@@ -4,17 +4,31 @@ import { after, before, beforeEach, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeClaim, type Claim } from '../../src/delivery/claim.ts'
 import type { ClaimedDelivery } from '../../src/delivery/claimed.ts'
-import { makeHandover } from '../../src/delivery/handover.ts'
+import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
+import type { Mailbox } from '../../src/delivery/sql.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { NO_SIBLINGS } from '../../src/kernel/shared-places.ts'
 import { Stop } from '../../src/kernel/stop.ts'
 import type { Store } from '../../src/store/db.ts'
 import { interest, poll, publish } from '../events/tools.ts'
+import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 const policy = { visibilityTimeoutMs: 30_000, maxAttempts: 3, pushRetryS: [5] }
+
+const deliveryTo = ({ tenantId, recipientId }: Mailbox, at: number): NewDelivery => ({
+  tenant_id: tenantId,
+  recipient_id: recipientId,
+  id: 'dlv_late',
+  event_id: 'late',
+  priority: 0,
+  enrichment: 'none',
+  matched: '[]',
+  created_at: at,
+  envelope: '{"id":"late"}',
+})
 
 onBothEngines((engine) => {
   let service: Service
@@ -31,6 +45,18 @@ onBothEngines((engine) => {
     await publish(service, agent.token, { type: agent.id })
   })
 
+  const claimWith = (store: Store, clock: Clock, handover = makeHandover(() => policy)): Claim =>
+    makeClaim({
+      store,
+      clock,
+      wakeups: makeWakeups(service.store),
+      handover,
+      policyOf: () => policy,
+      enrich: async () => new Map(),
+      activity: makeActivity(service.store, service.clock),
+      siblings: NO_SIBLINGS,
+    })
+
   /** A claim whose first transaction takes `ms`. */
   function lateClaim(ms: number): Claim {
     let late = 0
@@ -39,16 +65,7 @@ onBothEngines((engine) => {
       ...service.store,
       tx: (work, options) => service.store.tx(work, options).finally(() => (late = late === 0 ? ms : late)),
     }
-    return makeClaim({
-      store,
-      clock,
-      wakeups: makeWakeups(service.store),
-      handover: makeHandover(() => policy),
-      policyOf: () => policy,
-      enrich: async () => new Map(),
-      activity: makeActivity(service.store, service.clock),
-      siblings: NO_SIBLINGS,
-    })
+    return claimWith(store, clock)
   }
 
   const mailbox = () => ({ tenantId: tenant.id, recipientId: agent.id })
@@ -65,6 +82,26 @@ onBothEngines((engine) => {
     const claimed = await lateClaim(20_000).waiting(mailbox(), 10, 60_000, new Stop(), async () => {})
     assert.deepEqual(attempts(claimed), [1])
     assert.equal(claimed[0]!.until, service.clock.now() + 20_000 + policy.visibilityTimeoutMs)
+  })
+
+  test('[DLV-4] [DLV-7] a poll to which something was handed too late goes on waiting', async () => {
+    const other = { tenantId: tenant.id, recipientId: (await tenant.agent()).id }
+    const handover = makeHandover(() => policy)
+    const { clock } = service
+    const claim = claimWith(service.store, clock, handover)
+    const started = clock.elapsed()
+    const waiting = await asleep(clock, async () => {
+      const claimed = await claim.waiting(other, 10, 20_000, new Stop(), async () => {})
+      return { claimed, ms: clock.elapsed() - started }
+    })
+    const begun = clock.now() - 20_000
+    const { leased, settle } = handover.take([deliveryTo(other, begun)], begun, () => false)
+    assert.equal(leased.length, 1)
+    settle(true)
+    while (!waiting.hasEnded()) await clock.advance(1_000)
+    const { claimed, ms } = await waiting.result
+    assert.deepEqual(claimed, [])
+    assert.ok(ms >= 20_000, `${ms} ms`)
   })
 
   test('[DLV-4] pushes have half of their own lease left', async () => {
