@@ -72,7 +72,7 @@ export function ListPage<T extends { id: string; name: string }>(props: ListPage
         columns={props.columns}
         onOpen={props.onOpen}
         foot={
-          <span className="number" role="status">
+          <span className="number" role="status" aria-live={isPart || isFiltered ? 'polite' : 'off'}>
             {isPart ? `${shown.length.toLocaleString()} of ` : ''}
             {counted(list.total, noun)}
             {list.isCutOff ? cutOffNote : ''}

@@ -16,11 +16,13 @@ export function span(ms: number): string {
 /** Beyond this a number of days tells nobody anything. */
 const DATED_MS = 300 * 86_400_000
 
+export const isFar = (at: number, now: number): boolean => Math.abs(now - at) > DATED_MS
+
 /** `just now`, `5 h ago`, `in 2 d`, or the date of a moment that is far away. */
 export function relative(at: number, now: number): string {
   const past = now - at
   if (Math.abs(past) < 3_000) return 'just now'
-  if (Math.abs(past) > DATED_MS) return new Date(at).toLocaleDateString()
+  if (isFar(at, now)) return new Date(at).toLocaleDateString()
   return past > 0 ? `${span(past)} ago` : `in ${span(-past)}`
 }
 

@@ -1,6 +1,6 @@
 // A moment: how long ago, with the exact time on hover or beside it. All of them tick together.
 import { useSyncExternalStore } from 'react'
-import { relative } from './span.ts'
+import { isFar, relative } from './span.ts'
 
 const TICK_MS = 5_000
 let ticks = 0
@@ -25,7 +25,7 @@ export const useTick = (): number => useSyncExternalStore(subscribe, () => ticks
 
 interface TimeProps {
   at: string | null | undefined
-  absent?: string
+  absent?: string | undefined
 }
 
 export function Time({ at, absent = '—' }: TimeProps) {
@@ -40,10 +40,14 @@ export function Time({ at, absent = '—' }: TimeProps) {
 }
 
 /** A moment among the facts about one thing: the exact time is shown, because touch and keyboard cannot hover. */
-export function Moment(props: TimeProps) {
+export function Moment({ at, absent }: TimeProps) {
+  const moment = at ? new Date(at) : null
+  // The text of one that is far away is its date already.
+  if (moment && isFar(moment.getTime(), Date.now()))
+    return <time dateTime={moment.toISOString()}>{moment.toLocaleString()}</time>
   return (
     <span>
-      <Time {...props} /> {props.at ? <span className="faint">{new Date(props.at).toLocaleString()}</span> : null}
+      <Time at={at} absent={absent} /> {moment ? <span className="faint">{moment.toLocaleString()}</span> : null}
     </span>
   )
 }

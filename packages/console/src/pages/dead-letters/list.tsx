@@ -99,7 +99,7 @@ export function DeadLettersPage() {
         onOpen={({ id }) => set({ open: id })}
         foot={
           <>
-            <span className="number" role="status">
+            <span className="number" role="status" aria-live={isFiltered ? 'polite' : 'off'}>
               {counted(list.total, 'dead letter')}
               {isFiltered ? (list.total === 1 ? ' fits' : ' fit') : ''}
             </span>

@@ -32,6 +32,8 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
   // Every search looks through up to 10,000 events, so one for each letter is too many.
   const query: Operations['listEvents']['query'] = useSettled(searched)
   const list = useRows('listEvents', { query }, eventsOf, { every: 10_000 })
+  // Without a filter the count changes all the time, and nobody asked for it.
+  const isFiltered = SEARCHED.some((name) => searched[name])
   const back = list.first?.searched_back_to ?? null
   return (
     <>
@@ -56,7 +58,9 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
         onOpen={({ id }) => onOpen(id)}
         foot={
           <span className="number">
-            <span role="status">{counted(list.total, 'event')}</span>
+            <span role="status" aria-live={isFiltered ? 'polite' : 'off'}>
+              {counted(list.total, 'event')}
+            </span>
             {back === null ? '' : `, searched back to ${new Date(back).toLocaleString()}`}
           </span>
         }
