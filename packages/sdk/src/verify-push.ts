@@ -27,8 +27,8 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(ato
 
 /**
  * Returns the delivery if the push is genuine and recent; throws `InvalidPush` otherwise. `body` must be the request
- * body as it arrived: parsed and serialised again, it would no longer match its signature. A secret or a body that
- * cannot be one is a mistake of the receiver, and a `TypeError`.
+ * body as it arrived: parsed and serialised again, it would no longer match its signature. A missing secret or a
+ * parsed body is a mistake of the receiver, and a `TypeError`.
  */
 export async function verifyPush(
   headers: HeaderSource,
@@ -37,7 +37,8 @@ export async function verifyPush(
   now: () => number = Date.now,
 ): Promise<Delivery> {
   if (!secret) throw new TypeError('the secret is missing')
-  if (typeof body !== 'string' && body?.byteLength === undefined) throw new TypeError('the body is not text or bytes')
+  body ??= ''
+  if (typeof body !== 'string' && body.byteLength === undefined) throw new TypeError('the body must be raw')
   const id = header(headers, 'webhook-id')
   const timestamp = header(headers, 'webhook-timestamp')
   const age = Math.abs(now() / 1000 - Number(timestamp))

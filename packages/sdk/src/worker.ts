@@ -96,7 +96,10 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
   const { deliveries } = client
   const { handle, concurrency = DEFAULT_CONCURRENCY, leaseSeconds } = options
   if (typeof handle !== 'function') throw new TypeError('handle takes a function')
-  for (const [name, number] of Object.entries({ concurrency, leaseSeconds: leaseSeconds ?? 1 }))
+  for (const [name, number] of Object.entries({
+    concurrency,
+    leaseSeconds: leaseSeconds === undefined ? 1 : leaseSeconds,
+  }))
     if (!Number.isInteger(number) || number < 1) throw new RangeError(`${name} takes a whole number from 1 on`)
   /** If `onError` throws or rejects, which must not stop a worker, the console gets both errors. */
   const report = (error: unknown, delivery?: Delivery): void =>

@@ -39,15 +39,16 @@ test('[SDK-15] what the receiver itself gave wrongly is a TypeError that names i
       verifyPush(signed(), BODY, secret as string, () => NOW),
       { name: 'TypeError', message: /secret/ },
     )
-  for (const body of [undefined, null, JSON.parse(BODY)])
-    await assert.rejects(
-      verifyPush(signed(), body as unknown as string, SECRET, () => NOW),
-      { name: 'TypeError', message: /body/ },
-    )
+  await assert.rejects(
+    verifyPush(signed(), JSON.parse(BODY), SECRET, () => NOW),
+    { name: 'TypeError', message: /body/ },
+  )
 })
 
 const refused: [string, () => Promise<unknown>][] = [
   ['a body that was changed', () => verifyPush(signed(), BODY.replace('"e"', '"f"'), SECRET, () => NOW)],
+  // As a web framework hands over a request without a body.
+  ['no body', () => verifyPush(signed(), undefined as unknown as string, SECRET, () => NOW)],
   ['another secret', () => verifyPush(signed(), BODY, `whsec_${btoa('x'.repeat(32))}`, () => NOW)],
   ['one that is too old', () => verifyPush(signed(SECRET, NOW - 301_000), BODY, SECRET, () => NOW)],
   ['one from the future', () => verifyPush(signed(SECRET, NOW + 301_000), BODY, SECRET, () => NOW)],

@@ -99,7 +99,7 @@ test('[SDK-11] without leaseSeconds, the first extension comes before the shorte
 
 test('[SDK-11] a worker refuses a lease that is not a whole number of seconds', () => {
   const { client } = streams()
-  for (const leaseSeconds of [0, -30, 0.5, Number.NaN, Number.POSITIVE_INFINITY])
+  for (const leaseSeconds of [0, -30, 0.5, Number.NaN, Number.POSITIVE_INFINITY, null as unknown as number])
     assert.throws(() => void client.worker({ leaseSeconds, handle: () => {} }).stop(), RangeError)
 })
 
