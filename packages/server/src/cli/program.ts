@@ -57,7 +57,7 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
       })
   }
   // Which words are values of an option is known only once the command is.
-  if (argv[0]?.startsWith('-')) throw unknownCommand([], commands)
+  if (argv[0]?.startsWith('-') && argv[0] !== '--') throw unknownCommand([], commands)
   unknown(root, [])
 
   for (const command of commands) {

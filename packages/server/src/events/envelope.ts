@@ -37,7 +37,7 @@ const isText = (value: unknown, max: number): value is string =>
   value.isWellFormed()
 
 const textOf = (max: number): string =>
-  `a non-empty string of at most ${max} characters, without NUL and half surrogate pairs`
+  `a non-empty string of at most ${max} characters, without NUL or half surrogate pairs`
 
 /** Attributes whose values are checked; any other attribute may have any value. */
 const CHECKED_ATTRIBUTES: ReadonlySet<string> = new Set([

@@ -282,6 +282,7 @@ test('[CLI-1][CLI-9] a file of events is published in batches; each event is jud
   for (const [text, message] of [
     ['{"type":"a.b"}\n{"type":"a.b"}\ngarbage\n', /^line 3 is not JSON: (?!.*line)/],
     ['\uFEFF\n{"type":"a.b"}\r\n\n{"type":"a.b",}\n', /^line 4 is not JSON: .*\(column 15\)/],
+    ['   {"type":"a.b"}\n   {"type":"a.b",}\n', /^line 2 is not JSON: .*\(column 18\)/],
     ['\n{\n  "type": "a.b",\n}\n', /^the file is not JSON: .*\(line 4 column 1\)/],
   ] as const) {
     writeFileSync(file, text)

@@ -93,7 +93,7 @@ onBothEngines((engine) => {
         assert.ok(typeof details['expected'] === 'string', field)
         // What is refused although it is neither empty nor long.
         if (field === 'id' && /\0|\ud800/.test(String(value)))
-          assert.match(details['expected'], /without NUL and half surrogate pairs$/)
+          assert.match(details['expected'], /without NUL or half surrogate pairs$/)
       }
       assert.equal(
         (

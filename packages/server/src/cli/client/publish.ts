@@ -22,23 +22,26 @@ type Result = Published | { error: { code: string; message: string } }
 /** Reads one event, a list of events, or one event on each line. */
 function eventsOf(text: string): NewEvent[] {
   const refused = (where: string, why: string) => new UsageError(`${where} is not JSON: ${why}`, 'CloudEvents as JSON')
-  // Trimming also removes a byte order mark.
-  const lines = text.split('\n').map((line) => line.trim())
-  const first = lines.find((line) => line !== '')
+  const lines = text.split('\n').map(withPlainSpace)
+  const first = lines.find((line) => line.trim() !== '')
   if (first === undefined) throw new UsageError('The file holds no events', 'CloudEvents as JSON')
   // What follows a line that is JSON by itself cannot belong to the same document.
-  const separate = isJson(first) && lines.filter((line) => line !== '').length > 1
+  const separate = isJson(first) && lines.filter((line) => line.trim() !== '').length > 1
   const found = separate
     ? lines.flatMap((line, i) =>
         // The parser sees one line, and would call it the first.
-        line === '' ? [] : [parsed(line, (why) => refused(`line ${i + 1}`, why.replace('(line 1 ', '(')))],
+        line.trim() === '' ? [] : [parsed(line, (why) => refused(`line ${i + 1}`, why.replace('(line 1 ', '(')))],
       )
-    : [parsed(text.replace(/^\uFEFF/, ''), (why) => refused('the file', why))].flat()
+    : [parsed(withPlainSpace(text), (why) => refused('the file', why))].flat()
   for (const event of found)
     if (typeof (event as NewEvent | null)?.type !== 'string')
       throw new UsageError('Every event is an object with a type', 'CloudEvents as JSON')
   return found as NewEvent[]
 }
+
+/** Replaces the space around a text by that which JSON allows, and a byte order mark too. Places stay the same. */
+const withPlainSpace = (text: string): string =>
+  text.trimEnd().replace(/^\s+/, (space) => space.replace('\uFEFF', '').replace(/[^\n]/g, ' '))
 
 function parsed(text: string, refused: (why: string) => Error): unknown {
   try {

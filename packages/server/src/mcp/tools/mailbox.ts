@@ -109,7 +109,7 @@ export const mailboxTools = [
     output: Type.Object({
       nacked: Type.Integer({
         description:
-          'How many of them were given back. The others were not yours any more: handled, set aside, or never yours.',
+          'How many of them were given back. The others were not leased to you: their lease had ended, or they were given back, handled or set aside before.',
       }),
     }),
     effect: 'sets',
