@@ -275,22 +275,7 @@ test('[CLI-1][CLI-9] a file of events is published in batches; each event is jud
   const { code, stdout, stderr } = await sensorium(['publish', '--file', file], env)
   assert.deepEqual([code, stdout], [0, '120 accepted, 0 known already, 0 refused.\n'])
   assert.match(stderr, /100% {2}120 of 120 events\n$/)
-  writeFileSync(file, '\n')
-  const none = await sensorium(['publish', '--file', file], env)
-  assert.deepEqual([none.code, none.stderr], [2, 'The file holds no events\n'])
   assert.equal((await queue()).pending, 120)
-  for (const [text, message] of [
-    ['{"type":"a.b"}\n{"type":"a.b"}\ngarbage\n', /^line 3 is not JSON: (?!.*line)/],
-    ['\uFEFF\n{"type":"a.b"}\r\n\n{"type":"a.b",}\n', /^line 4 is not JSON: .*\(column 15\)/],
-    ['   {"type":"a.b"}\n   {"type":"a.b",}\n', /^line 2 is not JSON: .*\(column 18\)/],
-    ['\n{\n  "type": "a.b",\n}\n', /^the file is not JSON: .*\(line 4 column 1\)/],
-  ] as const) {
-    writeFileSync(file, text)
-    const wrong = await sensorium(['publish', '--file', file], env)
-    assert.equal(wrong.code, 2)
-    assert.match(wrong.stderr, message)
-  }
-  assert.match((await sensorium(['publish', 'a.b', '--file', file], env)).stderr, /, not both$/m)
   writeFileSync(file, JSON.stringify([{ type: 'com.example.read', id: 'read-0' }, { type: 'no spaces please' }]))
   const mixed = await json('publish', '--file', file)
   assert.deepEqual([mixed.code, mixed.body.results.length, mixed.body.results[0].status], [1, 2, 'duplicate'])
