@@ -56,9 +56,13 @@ test('[SDK-60] responses, streams and exports are all parsed as the client was t
   const live = admin.live({}, { signal: stop.signal })
   let next = live.next()
   for (let kind = ''; kind !== 'event'; next = live.next()) {
-    // A stream shows what is published after it was opened.
-    await client.publish({ type: 'com.example.marked', recipient: id })
-    await service.clock.advance(1_000)
+    let isHere = false
+    void next.finally(() => (isHere = true))
+    // A stream shows what is published after it was opened, and it may be opened late.
+    while (!isHere) {
+      await client.publish({ type: 'com.example.marked', recipient: id })
+      await service.clock.advance(1_000)
+    }
     const message = (await next).value!
     assert.ok(isMarked(message.kind === 'event' ? message.event : message.stats), message.kind)
     kind = message.kind
