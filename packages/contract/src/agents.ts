@@ -206,6 +206,7 @@ export const agentOperations = {
     path: '/agents',
     access: { scope: 'admin' },
     body: AgentCreate,
+    urlWithUser: 'delivery_endpoint',
     success: { 201: { description: 'The agent', schema: Agent } },
   }),
   putAgent: operation({
@@ -219,6 +220,7 @@ export const agentOperations = {
     path: '/agents/by-external-id/{external_id}',
     access: { scope: 'admin' },
     body: AgentCreate,
+    urlWithUser: 'delivery_endpoint',
     success: {
       200: { description: 'The agent, updated or unchanged', schema: Agent },
       201: { description: 'The new agent', schema: Agent },
@@ -242,6 +244,7 @@ export const agentOperations = {
     path: '/agents/{id}',
     access: { scope: 'admin', self: 'receive' },
     body: AgentUpdate,
+    urlWithUser: 'delivery_endpoint',
     success: { 200: { description: 'The updated agent', schema: Agent } },
   }),
   deactivateAgent: operation({

@@ -72,6 +72,8 @@ export interface Operation {
   success: Readonly<Record<number, { description: string; schema?: Schema }>>
   /** Body fields that no error may repeat. */
   secrets?: readonly string[]
+  /** A body field with a URL whose user and password no error may repeat. */
+  urlWithUser?: string
 }
 
 type Defaults = 'base'

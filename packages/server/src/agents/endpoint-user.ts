@@ -3,6 +3,7 @@
 // sealed has them as they are, and is read the same way. `<` cannot be in a URL that an agent gives.
 // Who sees them is decided in auth/seen-endpoint.ts.
 import type { Agent } from '@sensorium/contract'
+import { invalid } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 
 interface Owned {
@@ -47,17 +48,25 @@ export const maskedEndpoint: ShowEndpoint = ({ delivery_endpoint: url }) => (url
 
 const originOf = (url: string): string | undefined => URL.parse(url)?.origin
 
-/**
- * Returns what to store for the URL that a request gives. The same URL leaves what is stored. `***`, which the caller
- * was shown, stands for the user and password of the present URL, but only at the same origin: whoever may not see them
- * must not have them sent elsewhere.
- */
+/** Puts the user and password of the present URL where the caller, who was shown `***`, gives that back. */
+function withPresentUser(present: string | null, wanted: string): string {
+  if (USER.exec(wanted)?.[2] !== '***') return wanted
+  const user = USER.exec(present ?? '')?.[2]
+  // Whoever may not see them must not have them sent elsewhere, and nobody means three stars.
+  if (user === undefined || originOf(wanted) !== originOf(present!))
+    throw invalid({
+      field: 'delivery_endpoint',
+      value: wanted,
+      expected: 'a user and password of its own: *** stands for those of the present URL, at its scheme, host and port',
+      example: 'https://user:password@agents.example.com/inbox',
+    })
+  return wanted.replace(USER, (_, scheme: string) => `${scheme}${user}@`)
+}
+
+/** Returns what to store for the URL that a request gives. The same URL leaves what is stored. */
 export function storedEndpoint(secrets: Secrets, agent: Owned, wanted: string | null): string | null {
+  if (wanted === null) return null
   const present = agent.delivery_endpoint
-  if (wanted === null || present === null) return wanted === null ? null : sealUser(secrets, agent, wanted)
-  const user = USER.exec(present)?.[2]
-  const isMasked = USER.exec(wanted)?.[2] === '***' && user !== undefined && originOf(wanted) === originOf(present)
-  const given = isMasked ? wanted.replace(USER, (_, scheme: string) => `${scheme}${user}@`) : wanted
-  const opened = openUser(secrets, agent, given)
-  return opened === openUser(secrets, agent, present) ? present : sealUser(secrets, agent, opened)
+  const opened = openUser(secrets, agent, withPresentUser(present, wanted))
+  return present !== null && opened === openUser(secrets, agent, present) ? present : sealUser(secrets, agent, opened)
 }

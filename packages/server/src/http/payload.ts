@@ -9,6 +9,7 @@ import { isLong, parseBody } from '../kernel/json-steps.ts'
 import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 import type { Payload } from '../operations/call.ts'
 import { hashBody, hashLarge } from '../operations/idempotency.ts'
+import { repeatableOf } from '../operations/repeatable.ts'
 import { exampleOf } from '../operations/validate.ts'
 import { readBody } from './body.ts'
 import type { BodyTurns } from './body-turns.ts'
@@ -35,8 +36,10 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
   // A signed body is passed on as it came.
   if (operation.checksBody) return (raw, _type, headers) => ({ raw, headers })
   const example = operation.body ? exampleOf(operation.body) : null
+  const repeatable = repeatableOf(operation)
   const broken = (raw: Buffer, problem: string): Failure => {
-    const value = operation.secrets ? '[redacted]' : raw.toString('utf8', 0, 1000)
+    // Of the whole text, because its first part may end within a password.
+    const value = String(repeatable.ofPart(raw.toString())).slice(0, 1_000)
     return invalid({ field: 'body', value, expected: problem, example })
   }
   if (operation.asText) {

@@ -78,7 +78,7 @@ const ADDED_BY_PROGRAMS: ReadonlySet<string> = new Set(['tool', 'toolCallId', 's
  */
 function checked({ input }: Tool, check: Check, given: Record<string, unknown>): Record<string, unknown> {
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_BY_PROGRAMS.has(name)))
-  const wrong = unknownField(input, own, false) ?? check(own)
+  const wrong = unknownField(input, own) ?? check(own)
   if (wrong) throw invalid(wrong)
   return own
 }

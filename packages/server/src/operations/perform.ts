@@ -15,6 +15,7 @@ import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
 import { makeReadTurns, type ReadTurn } from './read-turns.ts'
 import { withRequestId } from './recorded-response.ts'
+import { repeatableOf } from './repeatable.ts'
 import { refused, type OperationResponse } from './response.ts'
 import { unknownField } from './unknown-field.ts'
 import { readQuery, type Check, type CompileCheck } from './validate.ts'
@@ -92,16 +93,19 @@ const valuePayload = (value: unknown, fromValue: (value: unknown) => unknown = (
 /** Reads the query and the body, and refuses those of the wrong shape. */
 function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
   const takesBody = operation.body !== undefined
+  const repeatable = repeatableOf(operation)
   const checkBody: Check | null =
-    operation.body && !operation.checksBody ? compileCheck(operation.body, operation.secrets) : null
+    operation.body && !operation.checksBody ? compileCheck(operation.body, repeatable) : null
   const checkQuery: Check | null = operation.query ? compileCheck(operation.query) : null
 
   function query({ query: sent = {} }: Input): unknown {
     if (!operation.query || !checkQuery) return {}
     const read = readQuery(operation.query, sent)
     const wrong = checkQuery(read)
-    if (wrong) throw invalid(wrong)
-    return read
+    if (!wrong) return read
+    // The number of `0201` or of seventeen digits would be another text than the one that was sent.
+    const text = sent[wrong.field]
+    throw invalid(String(wrong.value) === text ? wrong : { ...wrong, value: text ?? wrong.value })
   }
 
   function body(payload: Payload, options: CallOptions): unknown {
@@ -115,8 +119,7 @@ function makeReadInput(operation: Operation, compileCheck: CompileCheck) {
 
   // An unknown field is reported first: it may be the misspelling of a field that is missing.
   function checked(value: unknown, { strict }: CallOptions): unknown {
-    const wrong =
-      (strict ? unknownField(operation.body!, value, operation.secrets !== undefined) : null) ?? checkBody!(value)
+    const wrong = (strict ? unknownField(operation.body!, value, repeatable) : null) ?? checkBody!(value)
     if (wrong) throw invalid(wrong)
     return value
   }

@@ -5,6 +5,7 @@
 import type { Schema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
 import { nearestFields } from './nearest-fields.ts'
+import { ANYTHING, type Repeatable } from './repeatable.ts'
 
 interface Described {
   properties?: Record<string, Described>
@@ -65,14 +66,14 @@ function expectedOf(near: readonly string[], known: readonly string[]): string {
   return `a known field: ${known.join(', ')}`
 }
 
-/** Describes the first unknown field of a body; null if there is none. `mayBeSecret` says that its value may be a secret. */
-export function unknownField(schema: Schema, body: unknown, mayBeSecret: boolean): Invalid | null {
+/** Describes the first unknown field of a body; null if there is none. */
+export function unknownField(schema: Schema, body: unknown, repeatable: Repeatable = ANYTHING): Invalid | null {
   const found = find(schema as Described, body)
   if (!found) return null
   const near = nearestFields(found.name, found.known)
   return {
     field: textOf(found.path).slice(0, 1_000),
-    value: mayBeSecret ? '[redacted]' : found.value,
+    value: repeatable.ofPart(found.value),
     expected: expectedOf(near, found.known),
     example: near[0] ?? null,
   }

@@ -3,11 +3,11 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Schema } from '@sensorium/contract'
 import type { Invalid } from '../kernel/failure.ts'
-import { maskUser } from '../agents/endpoint-user.ts'
 import { isDateTime, isFilledText, isHttpUrl, isUri, isUriReference } from '../kernel/formats.ts'
+import { ANYTHING, type Repeatable } from './repeatable.ts'
 
 export type Check = (value: unknown) => Invalid | null
-export type CompileCheck = (schema: Schema, secrets?: readonly string[]) => Check
+export type CompileCheck = (schema: Schema, repeatable?: Repeatable) => Check
 
 interface Described {
   type?: string | string[]
@@ -90,19 +90,18 @@ function jsonPath(pointer: string): string {
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path ? `${path}.${part}` : part), '')
 }
 
-function explain(error: ErrorObject, secrets: readonly string[]): Invalid {
+function explain(error: ErrorObject, repeatable: Repeatable): Invalid {
   const parent = error.parentSchema as Described
   const missing =
     error.keyword === 'required' ? (error.params as { missingProperty: string }).missingProperty : undefined
   const at = jsonPath(error.instancePath)
   const field = missing === undefined ? at || 'body' : at ? `${at}.${missing}` : missing
   const schema = missing === undefined ? parent : (parent.properties?.[missing] ?? {})
-  let value = missing === undefined ? error.data : undefined
-  if (typeof value === 'string' && parent.format === 'http-url') value = maskUser(value)
+  // A body that is not an object may be a secret itself.
+  const repeated = at ? repeatable.ofField(at, error.data) : repeatable.ofPart(error.data)
   return {
     field,
-    // A body that is not an object may be the secret itself.
-    value: secrets.some((secret) => field === secret || field === 'body') && value !== undefined ? '[redacted]' : value,
+    value: missing === undefined ? repeated : undefined,
     expected: describe(schema) + (missing === undefined ? '' : ' (required)'),
     example: exampleOf(schema),
   }
@@ -121,14 +120,14 @@ export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
   }
   for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
 
-  return (schema, secrets = []) => {
+  return (schema, repeatable = ANYTHING) => {
     // Compiled on first use: compiling all seventy schemas at startup cost 100 ms and 8 MB.
     let compiled: ValidateFunction | undefined
     return (value) => {
       const validate = (compiled ??= ajv.compile(schema))
       if (validate(value)) return null
       const error = validate.errors![0]!
-      const found = explain(error, secrets)
+      const found = explain(error, repeatable)
       if (error.keyword === 'format' && error.params['format'] === 'client-type')
         found.expected = `one of: ${clientTypes.join(', ')}`
       return found

@@ -5,7 +5,7 @@ import type { Agent } from '@sensorium/contract'
 import { outboundCalls, startReceiver, until, type Receiver } from '../outbound/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { startService, type CallOptions, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 const PASSWORD = 's3cret%2Fpass'
 const BASIC = `Basic ${Buffer.from('hook:s3cret/pass').toString('base64')}`
@@ -113,11 +113,51 @@ onBothEngines((engine) => {
     assert.deepEqual(await push(), { authorization: BASIC, path: '/other' })
   })
 
-  test('[AGT-11] *** takes them to no other host', async () => {
+  test('[AGT-11] *** takes them to no other host, and is never stored', async () => {
     const elsewhere = masked.replace('127.0.0.1', 'localhost')
-    assert.equal((await update(tenant.admin, elsewhere)).delivery_endpoint, elsewhere)
-    const { authorization } = await push()
-    assert.equal(authorization, `Basic ${Buffer.from('***:').toString('base64')}`)
+    const refuse = async (): Promise<void> => {
+      const body = { delivery_endpoint: elsewhere }
+      const reply = await service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body })
+      assertError(reply, 'validation_failed', { field: 'delivery_endpoint', value: elsewhere })
+    }
+    await refuse()
+    assert.equal((await push()).authorization, BASIC)
+    await update(tenant.admin, elsewhere.replace('***@', ''))
+    await refuse()
+    await service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body: { delivery_endpoint: null } })
+    await refuse()
+  })
+
+  test('[AGT-11] [HTTP-19] [IDEM-9] no refusal repeats them, and none is recorded with them', async () => {
+    const path = `PATCH /v1/agents/${agent.id}`
+    const put = 'PUT /v1/agents/by-external-id/hook'
+    const fields = { name: 'Hook', delivery_mode: 'push', client_type: 'other' }
+    const raw = (text: string) => ({ raw: text, headers: { 'content-type': 'application/json' } })
+    const strict = (body: object) => ({ body, headers: { prefer: 'handling=strict' } })
+    const cases: [string, Partial<CallOptions>, shown: string][] = [
+      [path, strict({ delivery_endpont: url }), masked],
+      ['POST /v1/agents', strict({ ...fields, delivery_endpoint: url }), masked],
+      [put, strict({ ...fields, delivery_endpoint: url }), masked],
+      [path, { body: { delivery_endpoint: [url] } }, '[redacted]'],
+      [path, { body: { delivery_endpoint: { url } } }, '[redacted]'],
+      [path, { body: [url] }, '[redacted]'],
+      [path, { body: { delivery_endpoint: 'https://hook:s3cret/pass@a.example/' } }, '[redacted]'],
+      [path, { body: { delivery_endpoint: ` ${url}` } }, '[redacted]'],
+      [path, raw(`{"delivery_endpoint":"${url}",}`), '[redacted]'],
+      [path, raw(`{"delivery_endpoint":"${url.replace('@', '\\u0040')}",}`), '[redacted]'],
+      [path, raw(`["${'x'.repeat(970)}","${url}",]`), '[redacted]'],
+      // What holds no user is repeated.
+      [path, { body: { delivery_endpoint: 'ftp://a.example' } }, 'ftp://a.example'],
+    ]
+    for (const [at, [route, options, shown]] of cases.entries()) {
+      const headers = { ...options.headers, 'idempotency-key': `refused-${agent.id}-${at}` }
+      const reply = await service.call(route, { ...options, token: tenant.admin, headers })
+      assert.equal(reply.status, 400, reply.text)
+      assert.equal(reply.body.error.details.value, shown, `case ${at}`)
+    }
+    const records = await service.store.rows<{ body: string }>('select body from idempotency')
+    assert.ok(records.length >= cases.length)
+    for (const { body } of records) assert.doesNotMatch(body, /s3cret/)
   })
 
   test('[AGT-11] a URL that was stored before is shown, masked and pushed to in the same way', async () => {

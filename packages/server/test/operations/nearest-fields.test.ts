@@ -58,7 +58,7 @@ test('[OPS-23] [MCP-30] an unknown name is taken for the field that it is a part
 test('[OPS-23] what is expected names the near fields, or all if none is near', () => {
   const expected = (known: readonly string[], given: string): [unknown, unknown] => {
     const schema = Type.Object(Object.fromEntries(known.map((name) => [name, Type.Optional(Type.String())])))
-    const found = unknownField(schema, { [given]: 1 }, false)
+    const found = unknownField(schema, { [given]: 1 })
     return [found?.expected, found?.example]
   }
   assert.deepEqual(expected(NACK, 'retry_after'), [
