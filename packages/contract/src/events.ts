@@ -89,6 +89,7 @@ const Refused = Type.Object(
       code: Type.String({ examples: ['invalid_event'] }),
       message: Type.String({ examples: ['The event is malformed'] }),
       details: jsonObject(),
+      request_id: Type.String({ examples: ['req_4f1c2a9be07700000001'] }),
     }),
   },
   { $id: 'RefusedEvent' },

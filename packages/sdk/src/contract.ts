@@ -984,6 +984,7 @@ export type RefusedEvent = {
     code: string
     message: string
     details: Record<string, unknown>
+    request_id: string
   }
 }
 

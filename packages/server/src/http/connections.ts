@@ -50,8 +50,14 @@ const BACKLOG = 4_096
 /** How long the port stays open after the last response, for clients that hold a connection. */
 const LINGER_MS = 100
 
-const brokenRequest = (): Failure =>
-  invalid({ field: 'request', value: null, expected: 'a well-formed HTTP request', example: null })
+const brokenRequest = (expected = 'a well-formed HTTP request'): Failure =>
+  invalid({ field: 'request', value: null, expected, example: null })
+
+function failureOf(code: string | undefined): Failure {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestTimeout('its head within 20 seconds')
+  if (code === 'HPE_HEADER_OVERFLOW') return brokenRequest('a path, query and headers of at most 16 KiB together')
+  return brokenRequest()
+}
 
 /**
  * Returns the handler of requests. It takes them, begins those that may begin, and removes those that are over. `busy`
@@ -135,8 +141,7 @@ export function makeConnections(tools: ConnectionsTools): Connections {
   function broken(error: Error & { code?: string }, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const connection = connectionOf(socket)
-    const failure =
-      error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? requestTimeout('its head within 20 seconds') : brokenRequest()
+    const failure = failureOf(error.code)
     const last = connection.inHand.at(-1)
     if (!last) return endAfterResponses(connection, failure)
     // The last request is refused if the broken bytes are part of it.

@@ -103,6 +103,22 @@ onBothEngines((engine) => {
     })
   }
 
+  test('[ERR-1] [HTTP-18] a refused parameter is shown as it was sent', async () => {
+    for (const [query, value] of [
+      ['limit=0201', '0201'],
+      ['limit=201', 201],
+      ['offset=9007199254740993', '9007199254740993'],
+    ] as const) {
+      const reply = await service.call(`GET /v1/agents?${query}`, { token: tenant.admin })
+      assertError(reply, 'validation_failed', { value })
+    }
+  })
+
+  test('[ERR-1] [HTTP-2] a request with too long a head is told so', async () => {
+    const reply = await service.call(`GET /v1/memories?search=${'x'.repeat(17_000)}`, { token: tenant.admin })
+    assertError(reply, 'validation_failed', { expected: 'a path, query and headers of at most 16 KiB together' })
+  })
+
   test('[HTTP-19] broken JSON is answered with an example of the body', async () => {
     const send = (raw: string) =>
       service.call('POST /v1/agents', { token: tenant.admin, raw, headers: { 'content-type': 'application/json' } })
