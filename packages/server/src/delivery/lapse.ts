@@ -5,7 +5,8 @@ import type { Activity } from '../activity/activity.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { DeliveryPolicy, PolicyOf } from './policy.ts'
 import { afterLapse, type Next } from './rules.ts'
-import { hasLapsed, lapsedOfTenant, lapsedRow, setDead, setReady, tenantsWithLapsed, type TimedRow } from './sql.ts'
+import { hasLapsed, lapsedOfTenant, lapsedRow, tenantsWithLapsed, type TimedRow } from './sql.ts'
+import { writeNext } from './write-next.ts'
 
 const AT_ONCE = 500
 
@@ -15,16 +16,10 @@ const nextOf = (row: TimedRow, now: number, policy: DeliveryPolicy): Next =>
 async function apply(tx: Db, activity: Activity, rows: TimedRow[], now: number, policy: DeliveryPolicy): Promise<void> {
   for (const [, ofMailbox] of Map.groupBy(rows, (row) => row.recipient_id)) {
     const mailbox = { tenantId: ofMailbox[0]!.tenant_id, recipientId: ofMailbox[0]!.recipient_id }
-    const ready: string[] = []
-    for (const row of ofMailbox) {
-      const next = nextOf(row, now, policy)
-      if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
-      else ready.push(row.id)
-    }
-    const dead = ofMailbox.length - ready.length
+    const decided = ofMailbox.map((row) => ({ id: row.id, next: nextOf(row, now, policy) }))
+    const dead = await writeNext(tx, activity, mailbox, decided, null, now)
+    // The end of a wait is no failure, and any other lease that lapsed is counted by the claim that follows it.
     activity.countLater(tx, mailbox.tenantId, 'failures', dead)
-    activity.countLater(tx, mailbox.tenantId, 'dead_letters', dead)
-    if (ready.length > 0) await setReady(tx, mailbox, ready, null)
   }
 }
 

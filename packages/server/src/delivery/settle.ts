@@ -9,7 +9,8 @@ import type { LeaseNotices } from './lease-notices.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
 import type { Wakeups } from './wake.ts'
-import { acknowledgeRows, extendRows, leasedRows, setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
+import { acknowledgeRows, extendRows, leasedRows, type Mailbox } from './sql.ts'
+import { writeNext } from './write-next.ts'
 
 /** An id counts once, however often it is named. A text that is not a delivery id is dropped. */
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
@@ -81,17 +82,9 @@ export async function giveBack(
     reason: nack.reason || null,
     deadLetter: nack.dead_letter ?? false,
   }
-  const ready: string[] = []
-  const waiting: string[] = []
-  for (const row of rows) {
-    const next = afterNack(row, wanted, now, policy)
-    if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
-    else (next.state === 'ready' ? ready : waiting).push(row.id)
-  }
+  const decided = rows.map((row) => ({ id: row.id, next: afterNack(row, wanted, now, policy) }))
+  await writeNext(tx, activity, mailbox, decided, wanted.reason, now)
   activity.countLater(tx, mailbox.tenantId, 'failures', rows.length)
-  activity.countLater(tx, mailbox.tenantId, 'dead_letters', rows.length - ready.length - waiting.length)
-  if (ready.length > 0) await setReady(tx, mailbox, ready, wanted.reason)
-  if (waiting.length > 0) await setWaiting(tx, mailbox, waiting, now + wanted.retryAfterMs, wanted.reason)
   tx.afterCommit(() => {
     leaseNotices.givenBack(
       mailbox.recipientId,
@@ -115,8 +108,9 @@ export function extend(
 }
 
 /**
- * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts. A lease that is no
- * longer held is left alone: the delivery may be leased to another holder by now.
+ * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts, but not as a failure: nobody
+ * refused the delivery. A lease that is no longer held is left alone: the delivery may be leased to another holder by
+ * now.
  */
 export async function release(
   tx: Db,
@@ -128,13 +122,7 @@ export async function release(
 ): Promise<number> {
   const held = new Map(leases.map(({ id, lease }) => [id, lease]))
   const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.leases === held.get(row.id))
-  const ready: string[] = []
-  for (const row of rows) {
-    const next = afterLapse(row, now, policy)
-    if (next.state === 'dead_lettered') await setDead(tx, mailbox, row.id, next.reason, now)
-    else ready.push(row.id)
-  }
-  activity.countLater(tx, mailbox.tenantId, 'dead_letters', rows.length - ready.length)
-  if (ready.length > 0) await setReady(tx, mailbox, ready, null)
+  const decided = rows.map((row) => ({ id: row.id, next: afterLapse(row, now, policy) }))
+  await writeNext(tx, activity, mailbox, decided, null, now)
   return rows.length
 }

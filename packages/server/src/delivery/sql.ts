@@ -154,11 +154,11 @@ export const setWaiting = (
     [dueAt, dueAt, lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
-export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, id: string, reason: string, now: number) =>
+export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], reason: string, now: number) =>
   db.run(
     `update deliveries set state = 'dead_lettered', due_at = null, wake_at = null, dead_lettered_at = ?, dlq_reason = ?
-      where tenant_id = ? and ${RECIPIENT_IS} and id = ?`,
-    [now, reason, tenantId, recipientId, id],
+      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')}`,
+    [now, reason, tenantId, recipientId, db.dialect.list(ids)],
   )
 
 /** Sets a new end for leases that still run. */

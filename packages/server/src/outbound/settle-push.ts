@@ -3,9 +3,10 @@
 import type { Activity } from '../activity/activity.ts'
 import type { LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
-import { afterFailedPush } from '../delivery/rules.ts'
+import { afterFailedPush, type Next } from '../delivery/rules.ts'
 import { acknowledgeAll, release, type SettleTools } from '../delivery/settle.ts'
-import { leasedRows, ofMailbox, setDead, setReady, setWaiting, type Mailbox } from '../delivery/sql.ts'
+import { leasedRows, ofMailbox, type Mailbox } from '../delivery/sql.ts'
+import { writeNext } from '../delivery/write-next.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -128,24 +129,18 @@ async function settleFailed(
     // The agent itself has settled it or given it back meanwhile: that holds.
     if (row?.leases !== delivery.lease) continue
     // That the endpoint is gone is no failure of the delivery, not even on its last attempt: it waits for a poll.
-    if (outcome.kind === 'gone') {
-      await setReady(tx, mailbox, [row.id], outcome.error)
-      continue
-    }
-    activity.countLater(tx, mailbox.tenantId, 'failures', 1)
-    const next = afterFailedPush(
-      row,
-      { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null },
-      now,
-      withPushSchedule(policy, schedule),
-    )
-    if (next.state === 'dead_lettered') {
-      activity.countLater(tx, mailbox.tenantId, 'dead_letters', 1)
-      await setDead(tx, mailbox, row.id, next.reason, now)
-    } else if (next.state === 'ready') await setReady(tx, mailbox, [row.id], outcome.error)
-    else {
-      await setWaiting(tx, mailbox, [row.id], next.dueAt, outcome.error)
-      due.set(row.id, next.dueAt)
-    }
+    const next: Next =
+      outcome.kind === 'gone'
+        ? { state: 'ready' }
+        : afterFailedPush(
+            row,
+            { error: outcome.error, retryAfterMs: outcome.kind === 'later' ? outcome.retryAfterMs : null },
+            now,
+            withPushSchedule(policy, schedule),
+          )
+    // One by one: nearly every delivery has an error or a time of its own.
+    await writeNext(tx, activity, mailbox, [{ id: row.id, next }], outcome.error, now)
+    if (outcome.kind !== 'gone') activity.countLater(tx, mailbox.tenantId, 'failures', 1)
+    if (next.state === 'waiting') due.set(row.id, next.dueAt)
   }
 }

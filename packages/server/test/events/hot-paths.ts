@@ -107,7 +107,7 @@ export const HOT_PATHS: Record<string, (db: Db) => Promise<unknown>> = {
   sweep: (db) => tenantsWithLapsed(db, 5, 100),
   'leased rows': (db) => leasedRows(db, box, ['d2'], 5),
   'set ready': (db) => setReady(db, box, ['d2'], null),
-  'set dead': (db) => setDead(db, box, 'd2', 'r', 5),
+  'set dead': (db) => setDead(db, box, ['d2'], 'r', 5),
   extend: (db) => extendRows(db, box, ['d2'], 5, 5),
   'next due': (db) => readNextDue(db, box, 0),
   'dead letters of an agent': (db) =>
