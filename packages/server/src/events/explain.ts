@@ -60,7 +60,7 @@ export async function explainEvent(
   const event = prepareEvent(request.event, '')
   if (request.agent_id !== undefined) await requireAgent(db, tenantId, request.agent_id)
   await router.prepare([tenantId])
-  const table = (await router.tables(db, [tenantId])).get(tenantId)!
+  const table = (await router.tables(db, [tenantId], false)).get(tenantId)!
   const addressee = (await findAddressees(db, tenantId, caller.id, [event])).get(event)
   const refused = addressee ? refuseAddressee(table, addressee, caller.id) : null
   if (refused) throw refused

@@ -41,7 +41,7 @@ export async function listTypes(
   pause: Pause,
 ): Promise<{ types: ListedType[]; total: number }> {
   const { rows, total } = await pageTypes(db, tenantId, dayNumber(retainedSince), offset, limit)
-  const table = (await router.tables(db, [tenantId])).get(tenantId)!
+  const table = (await router.tables(db, [tenantId], false)).get(tenantId)!
   const types: ListedType[] = []
   let began = performance.now()
   // Counting may take milliseconds for each type. If it takes no time, a pause after each of 200 types would be the

@@ -18,7 +18,7 @@ import { failedAlone, makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Failure, unavailable } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { RoutingMoved, type Router } from '../routing/router.ts'
+import { REROUTES, RoutingMoved, type Router } from '../routing/router.ts'
 import type { Handover, NewDelivery, PendingHandover } from '../delivery/handover.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Store } from '../store/db.ts'
@@ -61,7 +61,6 @@ const MAX_GROUP_MS = { alone: 25, shared: 8 }
  * and at 500 events a second the median from publisher to receiver was 10 ms where it is 6.7.
  */
 const WHILE_BUSY = { minWaiting: 48, maxWaitMs: 4 }
-const REROUTES = 3
 /**
  * Deliveries in a part of a batch; an event with more is a part by itself. In one transaction, a hundred events with
  * 3,000 recipients each took PostgreSQL 18 seconds.
@@ -84,7 +83,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
   async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
     // Most groups ask for their transaction in this turn, and so join the next commit.
     const ahead = hasManyCauses(group) ? await readAhead(store, group) : NONE_KNOWN
-    for (let tries = 1; ; tries++) {
+    for (let tries = 0; ; tries++) {
       let pending: PendingHandover | null = null
       const handOver: Handover['take'] = (...made) => {
         pending?.settle(false) // the store has begun the transaction again

@@ -56,15 +56,15 @@ export function makeReplayDeadLetter({
     const { tenantId } = scope
     if (!isId('delivery', id)) throw notFound('delivery', id)
     const events = await eventOfDelivery(store, tenantId, id)
-    await retryWhileRoutingMoves(async (mustBeCurrent) => {
+    await retryWhileRoutingMoves(async (canStartOver) => {
       const routed = await routeStored(tenantId, principal.id, events)
       await store.tx(async (tx) => {
         if (events.length > 0) await lapseOne(tx, activity, tenantId, id, now(), policyOf(tenantId))
         const [letter] = await lockDeadLetters(tx, tenantId, [id])
         const recipientId = scope.recipientId ?? letter?.recipient_id
         if (!letter || letter.recipient_id !== recipientId) throw notFound('delivery', id)
-        const table = (await router.tables(tx, [tenantId], !mustBeCurrent)).get(tenantId)!
-        if (mustBeCurrent) routed.requireCurrent(table)
+        const table = (await router.tables(tx, [tenantId], canStartOver)).get(tenantId)!
+        if (canStartOver) routed.requireCurrent(table)
         const current = currentRoutingOf(routed.matchOf(letter.event_id, recipientId), letter.matched)
         await revive(tx, tenantId, [[letter, current]])
         tx.afterCommit(() => wakeups.wake([recipientId]))

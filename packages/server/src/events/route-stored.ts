@@ -4,7 +4,7 @@
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { isLong, parseBody } from '../kernel/json-steps.ts'
 import type { Envelope } from '../routing/filter.ts'
-import { RoutingMoved, type Router } from '../routing/router.ts'
+import { REROUTES, RoutingMoved, type Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
@@ -62,11 +62,8 @@ export function makeRouteStored(router: Router, db: Reads): RouteStored {
   }
 }
 
-/** A change of routing every few milliseconds must not hold up a replay for ever. */
-const REROUTES = 3
-
 /** Does the work, and starts over while routing changes under it. The last run accepts outdated routing. */
-export async function retryWhileRoutingMoves<T>(work: (mustBeCurrent: boolean) => Promise<T>): Promise<T> {
+export async function retryWhileRoutingMoves<T>(work: (canStartOver: boolean) => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
       return await work(tries < REROUTES)

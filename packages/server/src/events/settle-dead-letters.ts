@@ -108,11 +108,11 @@ async function replayStep(
   tenantId: string,
   ids: string[],
   routed: RoutedStored,
-  mustBeCurrent: boolean,
+  canStartOver: boolean,
 ): Promise<number> {
   const locked = await lockDeadLetters(tx, tenantId, ids)
-  const table = (await router.tables(tx, [tenantId], !mustBeCurrent)).get(tenantId)!
-  if (mustBeCurrent) routed.requireCurrent(table)
+  const table = (await router.tables(tx, [tenantId], canStartOver)).get(tenantId)!
+  if (canStartOver) routed.requireCurrent(table)
   const revived = locked
     .filter(({ event_id }) => routed.has(event_id))
     .map((row) => [row, currentRoutingOf(routed.matchOf(row.event_id, row.recipient_id), row.matched)] as const)
@@ -156,9 +156,9 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
     async function replay(letters: readonly FoundDeadLetter[]): Promise<void> {
       const eventIds = [...new Set(letters.map(({ event_id }) => event_id))]
       const events = await readEnvelopes(store, tenantId, eventIds)
-      await retryWhileRoutingMoves(async (mustBeCurrent) => {
+      await retryWhileRoutingMoves(async (canStartOver) => {
         const routed = await routeStored(tenantId, principal.id, events)
-        await step(letters, (tx, ids) => replayStep(tx, tools, tenantId, ids, routed, mustBeCurrent))
+        await step(letters, (tx, ids) => replayStep(tx, tools, tenantId, ids, routed, canStartOver))
       })
     }
 

@@ -35,13 +35,14 @@ export interface WrittenGroup {
 }
 
 /**
- * `callerCanReroute`: throws `RoutingMoved` rather than read a whole table, or route expensive events again, inside the transaction. `handOver`
- * finds the polls that wait for the deliveries. `ahead` is what was read of the chains of causation before.
+ * If the caller `canStartOver`, throws `RoutingMoved` instead of reading a whole table or routing costly events again
+ * inside the transaction. `handOver` finds the polls that wait for the deliveries. `ahead` is what was read of the
+ * chains of causation before.
  */
 export type WriteGroup = (
   tx: Db,
   group: readonly RoutedSubmission[],
-  callerCanReroute: boolean,
+  canStartOver: boolean,
   handOver: Handover['take'],
   ahead: Causes,
 ) => Promise<WrittenGroup>
@@ -55,7 +56,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     return lastPlace
   }
 
-  const write: WriteGroup = async (tx, group, callerCanReroute, handOver, ahead) => {
+  const write: WriteGroup = async (tx, group, canStartOver, handOver, ahead) => {
     const now = clock.now()
     const submissions = group.map(({ submission }) => submission)
     const tenantIds = [...new Set(submissions.map(({ tenantId }) => tenantId))]
@@ -68,14 +69,14 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
         tx,
         eventRows(group, deep, now, () => placeAt(now)),
       ),
-      router.tables(tx, tenantIds, !callerCanReroute),
+      router.tables(tx, tenantIds, canStartOver),
     ])
     const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 
     const matched: { event: PreparedEvent; submission: Submission; matches: readonly Match[] }[] = []
     const outcomes = group.map((ready) => {
       const { submission } = ready
-      const routed = upToDate(ready, tables, callerCanReroute)
+      const routed = upToDate(ready, tables, canStartOver)
       return submission.events.map((event, i): PublishOutcome => {
         const { matches, refused } = routed.events[i]!
         if (refused) return { status: 'refused', failure: refused }
@@ -107,10 +108,10 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
   }
 
   /** Returns the recipients by the routing that this transaction sees. */
-  function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, callerCanReroute: boolean): Routed {
+  function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, canStartOver: boolean): Routed {
     const table = tables.get(submission.tenantId)!
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
-    if (callerCanReroute && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
+    if (canStartOver && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
       throw new RoutingMoved()
     const again = atOnce(routeInSlices(table, submission, routed.addressees, router.matching))
     // The insert has already gone out, with a row for each event that was not refused and none for the others.

@@ -28,6 +28,9 @@ const MAX_SUBSCRIPTIONS = 1_000_000
  */
 export class RoutingMoved extends Error {}
 
+/** How many tries can start over: a change of routing every few milliseconds must not hold up anything for ever. */
+export const REROUTES = 3
+
 export type Tables = ReadonlyMap<string, RoutingTable>
 
 export interface Router {
@@ -38,10 +41,10 @@ export interface Router {
   /** Returns the tables that this node has, and loads missing ones. Must be called before the transaction. */
   prepare(tenantIds: readonly string[]): Promise<Tables>
   /**
-   * Returns the tables of these tenants, up to date with all commits that the transaction sees. Unless it `mayLoad`,
-   * throws `RoutingMoved` if one has to be read completely.
+   * Returns the tables of these tenants, up to date with all commits that the transaction sees. If the caller
+   * `canStartOver`, throws `RoutingMoved` instead of reading one completely.
    */
-  tables(tx: Db, tenantIds: readonly string[], mayLoad?: boolean): Promise<Tables>
+  tables(tx: Db, tenantIds: readonly string[], canStartOver: boolean): Promise<Tables>
 }
 
 export function makeRouter(store: Store, overBudget: () => void): Router {
@@ -83,7 +86,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
       }
       return tables
     },
-    async tables(tx, tenantIds, mayLoad = true) {
+    async tables(tx, tenantIds, canStartOver) {
       const seen = new Map((await readVersions(tx, tenantIds)).map((row) => [row.tenant_id, row]))
       const tables = new Map<string, RoutingTable>()
       for (const tenantId of tenantIds) {
@@ -95,7 +98,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
           table = await alone(tenantId, async () => {
             const current = known.get(tenantId)
             if (isCurrent(current) || (current && (await refreshTable(store, tenantId, current)))) return current
-            if (mayLoad) return load(tenantId)
+            if (!canStartOver) return load(tenantId)
             known.delete(tenantId)
             throw new RoutingMoved()
           })
