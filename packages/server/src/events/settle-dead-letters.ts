@@ -5,7 +5,7 @@
 // one that it handled, and takes no more in all than it had chosen at first.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { deleteDeadLetters, lockDeadLetters, revive } from '../delivery/dead-letters.ts'
+import { deleteDeadLetters, lockDeadLetters } from '../delivery/dead-letters.ts'
 import {
   findDeadLetters,
   namedDeadLetters,
@@ -19,8 +19,8 @@ import type { Pause } from '../kernel/step-turns.ts'
 import { makeTurns, type Turns } from '../kernel/turns.ts'
 import type { Router } from '../routing/router.ts'
 import type { Db, Store } from '../store/db.ts'
-import { currentRoutingOf } from './replay.ts'
-import { makeRouteStored, retryWhileRoutingMoves, type RoutedStored } from './route-stored.ts'
+import { reviveDeadLetters } from './replay.ts'
+import { makeRouteStored, retryWhileRoutingMoves } from './route-stored.ts'
 import { readEnvelopes } from './sql.ts'
 
 export interface SettleDeadLettersTools {
@@ -101,27 +101,6 @@ function firstStep(letters: readonly FoundDeadLetter[]): FoundDeadLetter[] {
   return step
 }
 
-/** Revives those that are still dead letters, each with what applies to it today. Returns how many. */
-async function replayStep(
-  tx: Db,
-  { router, wakeups }: SettleDeadLettersTools,
-  tenantId: string,
-  ids: string[],
-  routed: RoutedStored,
-  canStartOver: boolean,
-): Promise<number> {
-  const locked = await lockDeadLetters(tx, tenantId, ids)
-  const table = (await router.tables(tx, [tenantId], canStartOver)).get(tenantId)!
-  if (canStartOver) routed.requireCurrent(table)
-  const revived = locked
-    .filter(({ event_id }) => routed.has(event_id))
-    .map((row) => [row, currentRoutingOf(routed.matchOf(row.event_id, row.recipient_id), row.matched)] as const)
-  await revive(tx, tenantId, revived)
-  const recipients = new Set(revived.map(([{ recipient_id }]) => recipient_id))
-  tx.afterCommit(() => wakeups.wake(recipients))
-  return revived.length
-}
-
 export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDeadLetters {
   const { store, router } = tools
   const turns: Turns = makeTurns({ what: 'bulk operations on dead letters waiting', atOnce: 1, perAgent: 8 })
@@ -158,7 +137,12 @@ export function makeSettleDeadLetters(tools: SettleDeadLettersTools): SettleDead
       const events = await readEnvelopes(store, tenantId, eventIds)
       await retryWhileRoutingMoves(async (canStartOver) => {
         const routed = await routeStored(tenantId, principal.id, events)
-        await step(letters, (tx, ids) => replayStep(tx, tools, tenantId, ids, routed, canStartOver))
+        await step(letters, async (tx, ids) => {
+          const locked = await lockDeadLetters(tx, tenantId, ids)
+          const revived = locked.filter(({ event_id }) => routed.has(event_id))
+          await reviveDeadLetters(tx, tools, tenantId, revived, routed, canStartOver)
+          return revived.length
+        })
       })
     }
 
