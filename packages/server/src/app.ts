@@ -181,7 +181,6 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       store,
       claim: parts.claim,
       identify: parts.identify,
-      router,
       wakeups,
       leaseNotices: parts.leaseNotices,
       now: clock.now,

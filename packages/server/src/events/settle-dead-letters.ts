@@ -5,7 +5,7 @@
 // one that it handled, and takes no more in all than it had chosen at first.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { deleteDeadLetters, lockDeadLetters } from '../delivery/dead-letters.ts'
+import { deleteDeadLetters, lockDeadLetters } from '../delivery/dead-letters-sql.ts'
 import {
   findDeadLetters,
   namedDeadLetters,

@@ -1,17 +1,16 @@
-// /delivery/dlq: lists, counts and changes many dead letters. What is done to a single one is in delivery.ts.
+// /delivery/dlq: lists, counts, replays and discards dead letters.
 //
 // Searching them may take seconds. One page is read in a turn of the event loop, for all callers together. A summary
 // and a bulk operation also keep megabytes while they run, so few run at once.
 import { operations, type DeadLetterChoice } from '@sensorium/contract'
-import type { Activity } from '../activity/activity.ts'
-import type { Principal } from '../auth/principal.ts'
-import { listDeadLetters } from '../delivery/dead-letters.ts'
+import { isOrgAdmin, type Principal } from '../auth/principal.ts'
+import type { DeadLetterScope } from '../delivery/find-dead-letters.ts'
+import { listDeadLetters } from '../delivery/list-dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
-import type { PolicyOf } from '../delivery/policy.ts'
 import { summarizeDeadLetters } from '../delivery/summarize-dead-letters.ts'
+import { makeReplayDeadLetter, type ReplayTools } from '../events/replay.ts'
 import {
   makeSettleDeadLetters,
-  type SettleDeadLettersTools,
   type SettleProgress,
   type SettleRecord,
   type Settled,
@@ -19,22 +18,21 @@ import {
 import { makeStepTurns } from '../kernel/step-turns.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import { own, read, type Binding } from './binding.ts'
-import { deadLetterScope } from './delivery.ts'
 import type { RecordResponse } from './idempotency.ts'
 import { pauseOf } from './pause-of.ts'
 import { ok, type OperationResponse } from './response.ts'
 
-export interface DeadLetterOperationTools extends SettleDeadLettersTools {
-  activity: Activity
-  policyOf: PolicyOf
-  now(): number
-}
+const deadLetterScope = (principal: Principal): DeadLetterScope => ({
+  tenantId: principal.tenantId,
+  recipientId: isOrgAdmin(principal) ? null : principal.id,
+})
 
 /** How many summaries and bulk operations run at once on a node, and how many more an agent may have waiting. */
 const AT_ONCE = { atOnce: 4, kept: 2, perAgent: 8 }
 
-export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[] {
+export function deadLetterOperations(tools: ReplayTools): Binding[] {
   const { store, activity, policyOf, now } = tools
+  const replay = makeReplayDeadLetter(tools)
   const settle = makeSettleDeadLetters(tools)
   const pages = makeStepTurns()
   const running = makeTurns({ what: 'summaries and bulk operations on dead letters waiting', ...AT_ONCE })
@@ -67,6 +65,13 @@ export function deadLetterOperations(tools: DeadLetterOperationTools): Binding[]
   }
 
   return [
+    // Runs its own transaction: before it, the event is routed to find what it matches today.
+    own(operations.replayDeadLetter, async ({ principal, params: { id } }, record) => {
+      const response = { ...ok({ status: 'replayed', delivery_id: id }), resourceId: id }
+      await replay(principal, deadLetterScope(principal), id, async (tx) => record?.(tx, response))
+      return response
+    }),
+
     own(operations.replayDeadLetters, ({ principal, body }, record) =>
       settleAll('replay', principal, body, record, ({ matched, done }) => ok({ matched, replayed: done })),
     ),

@@ -3,10 +3,9 @@ import { MAX_POLL, operations } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import { requireAgent } from '../agents/get.ts'
 import type { Identify } from '../auth/identify.ts'
-import { isOrgAdmin, type Principal } from '../auth/principal.ts'
+import type { Principal } from '../auth/principal.ts'
 import { makeAcknowledge } from '../delivery/acknowledge-together.ts'
 import type { Claim } from '../delivery/claim.ts'
-import type { DeadLetterScope } from '../delivery/find-dead-letters.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
 import type { LeaseNotices } from '../delivery/lease-notices.ts'
 import { listBody, type Item, type JsonBody } from '../delivery/long-payloads.ts'
@@ -15,12 +14,10 @@ import { queueHealth, recentEvents } from '../delivery/queue.ts'
 import { acknowledge, extend, giveBack } from '../delivery/settle.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import { makeReplayDeadLetter } from '../events/replay.ts'
 import type { PushHealth } from '../outbound/endpoint.ts'
 import { unauthenticated } from '../kernel/failure.ts'
 import { makeStepTurns } from '../kernel/step-turns.ts'
 import { Stop } from '../kernel/stop.ts'
-import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, type OperationResponse } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
@@ -29,7 +26,6 @@ export interface DeliveryOperationTools {
   store: Store
   claim: Claim
   identify: Identify
-  router: Router
   wakeups: Wakeups
   leaseNotices: LeaseNotices
   now(): number
@@ -44,17 +40,11 @@ const NEVER = new Stop()
 
 const mailboxOf = (principal: Principal): Mailbox => ({ tenantId: principal.tenantId, recipientId: principal.id })
 
-export const deadLetterScope = (principal: Principal): DeadLetterScope => ({
-  tenantId: principal.tenantId,
-  recipientId: isOrgAdmin(principal) ? null : principal.id,
-})
-
 const pollBody = (items: readonly Item[]): JsonBody =>
   listBody('{"deliveries":[', items, (count) => `],"count":${count}}`)
 
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
   const { store, claim, identify, leaseNotices, now, policyOf, activity, pushHealth } = tools
-  const replayDeadLetter = makeReplayDeadLetter(tools)
   const counting = makeStepTurns()
   const acknowledgeTogether = makeAcknowledge(store, tools, now)
   // If the key was revoked or expired, or the agent deactivated, while its poll waited, the poll gets nothing more.
@@ -96,13 +86,6 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
     write(operations.extendDeliveries, async ({ principal, body }, tx) =>
       ok({ extended: await extend(tx, leaseNotices, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
     ),
-
-    // Runs its own transaction: before it, the event is routed to find what it matches today.
-    own(operations.replayDeadLetter, async ({ principal, params: { id } }, record) => {
-      const response = { ...ok({ status: 'replayed', delivery_id: id }), resourceId: id }
-      await replayDeadLetter(principal, deadLetterScope(principal), id, async (tx) => record?.(tx, response))
-      return response
-    }),
 
     read(operations.listRecentEvents, async ({ principal, params, query, options }, db) => {
       await requireAgent(db, principal.tenantId, params.id)

@@ -23,7 +23,7 @@ import {
 import { readEntries, walkOf } from '../../src/audit/sql.ts'
 import { interestIds } from '../../src/interests/sql.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
-import { listDeadLetters } from '../../src/delivery/dead-letters.ts'
+import { listDeadLetters } from '../../src/delivery/list-dead-letters.ts'
 import { findDeadLetters } from '../../src/delivery/find-dead-letters.ts'
 import { newestSince, pageBacklog } from '../../src/live/sql.ts'
 import { OPEN_PAGE, openPages } from '../../src/delivery/open-deliveries.ts'

@@ -1,4 +1,4 @@
-// Dead letters: listed, and replayed into the mailbox they came from.
+// Lists dead letters, with their payloads.
 import { iso } from '../kernel/clock.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import { one, type Db, type Value } from '../store/db.ts'
@@ -25,7 +25,7 @@ interface DeadRow {
   envelope: string | null
 }
 
-/** Counts the dead letters of the scope, row by row. */
+/** Counts the dead letters of the scope, row by row. Locks nothing. */
 export async function countDeadLetters(db: Db, scope: DeadLetterScope): Promise<number> {
   const { from, where, values } = deadOf(db, scope)
   return (await one<{ n: number }>(db, `select count(*) as n from ${from} where ${where}`, values))?.n ?? 0
@@ -75,6 +75,7 @@ async function matchingPage(
   return { ids, total }
 }
 
+/** Reads one page of dead letters, newest first. Locks nothing. */
 async function shownPage(
   db: Db,
   tenantId: string,
@@ -102,56 +103,3 @@ async function shownPage(
 const deadLetterJson = (row: DeadRow, envelope: string): string =>
   `{"id":"${row.id}","event_id":${JSON.stringify(row.event_id)},"agent_id":"${row.recipient_id}","attempt_count":${row.attempts},` +
   `"dlq_reason":${JSON.stringify(row.dlq_reason)},"payload":${envelope},"created_at":"${iso(row.created_at)}","dead_lettered_at":"${iso(row.dead_lettered_at)}"}`
-
-/** A dead letter with what is needed to route it again. */
-export interface LockedDeadLetter {
-  id: string
-  recipient_id: string
-  event_id: string
-  matched: string
-}
-
-/** Returns those of the given deliveries that are dead letters, locked until the transaction ends. */
-export const lockDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
-  tx.rows<LockedDeadLetter>(
-    `select id, recipient_id, event_id, matched from deliveries
-      where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD} order by id ${tx.dialect.forUpdate}`,
-    [tenantId, tx.dialect.list(ids)],
-  )
-
-/** The priority, enrichment and matches that today's routing gives a dead letter. */
-export interface CurrentRouting {
-  priority: number
-  enrichment: string
-  matched: string
-}
-
-/** Starts dead letters over, each with the values that apply to it today; null keeps its old ones. */
-export async function revive(
-  tx: Db,
-  tenantId: string,
-  letters: readonly (readonly [LockedDeadLetter, CurrentRouting | null])[],
-): Promise<void> {
-  const alike = Map.groupBy(letters, ([, current]) => JSON.stringify(current))
-  for (const group of alike.values()) {
-    const current = group[0]![1]
-    await tx.run(`update deliveries set ${REVIVED} where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD}`, [
-      current?.priority ?? null,
-      current?.enrichment ?? null,
-      current?.matched ?? null,
-      tenantId,
-      tx.dialect.list(group.map(([{ id }]) => id)),
-    ])
-  }
-}
-
-/** Deletes those of the given deliveries that are dead letters. Returns how many. */
-export const deleteDeadLetters = (tx: Db, tenantId: string, ids: string[]) =>
-  tx.run(`delete from deliveries where tenant_id = ? and ${tx.dialect.inList('id')} and ${IS_DEAD}`, [
-    tenantId,
-    tx.dialect.list(ids),
-  ])
-
-// Due at once, no attempt yet.
-const REVIVED = `state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
-            dlq_reason = null, enriched = null, lapsed = 0, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)`
