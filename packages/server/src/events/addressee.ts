@@ -59,14 +59,14 @@ export async function findAddressees(
 export const refuseInactive = ({ inactive }: RoutingTable, id: string): Failure | null =>
   inactive.has(id) ? ruleBroken('agent_inactive', 'An inactive agent receives no event', { agent_id: id }) : null
 
-/** Returns why the event cannot be delivered to its addressee by the tenant's routing, or null. */
-export function refuseAddressee(table: RoutingTable, addressee: Addressee | Failure, senderId: string): Failure | null {
-  if (addressee instanceof Failure) return addressee
-  const { kind, id } = addressee
-  if (kind === 'agent') return refuseInactive(table, id)
-  if (table.members.get(id)?.includes(senderId)) return null
+/** Returns the addressee that was found, or why the event cannot be delivered to it by the tenant's routing. */
+export function admitAddressee(table: RoutingTable, found: Addressee | Failure, senderId: string): Addressee | Failure {
+  if (found instanceof Failure) return found
+  const { kind, id } = found
+  if (kind === 'agent') return refuseInactive(table, id) ?? found
+  if (table.members.get(id)?.includes(senderId)) return found
   const type = isId('org_admin', senderId) ? 'org_admin' : 'agent'
-  if (!maySee(addressee.type, { type, id: senderId, role: null })) return unknown(id)
+  if (!maySee(found.type, { type, id: senderId, role: null })) return unknown(id)
   return ruleBroken('not_a_member', 'Only a member of a channel posts to it', { channel_id: id })
 }
 

@@ -9,13 +9,14 @@
 import type { Matched, Reason } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import { holds, type Principal } from '../auth/principal.ts'
+import { Failure } from '../kernel/failure.ts'
 import { sortSteps } from '../kernel/sort-steps.ts'
 import { inSteps, type Pause } from '../kernel/step-turns.ts'
 import { countSlices, matchInSlices } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, Matching, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
-import { findAddressees, refuseAddressee, withAddressee, type Addressee } from './addressee.ts'
+import { admitAddressee, findAddressees, withAddressee } from './addressee.ts'
 import { prepareEvent } from './envelope.ts'
 import { shownSubscription } from './matched.ts'
 import { findReasons, orderSubscriptions, reasonOfAddress } from './reasons.ts'
@@ -61,11 +62,11 @@ export async function explainEvent(
   if (request.agent_id !== undefined) await requireAgent(db, tenantId, request.agent_id)
   await router.prepare([tenantId])
   const table = (await router.tables(db, [tenantId], false)).get(tenantId)!
-  const addressee = (await findAddressees(db, tenantId, caller.id, [event])).get(event)
-  const refused = addressee ? refuseAddressee(table, addressee, caller.id) : null
-  if (refused) throw refused
+  const named = (await findAddressees(db, tenantId, caller.id, [event])).get(event)
+  const addressee = named && admitAddressee(table, named, caller.id)
+  if (addressee instanceof Failure) throw addressee
   const found = await inSteps(matchInSlices(table, event.envelope, router.matching), pause)
-  const matching = addressee ? withAddressee(table, addressee as Addressee, caller.id, found) : found
+  const matching = addressee ? withAddressee(table, addressee, caller.id, found) : found
   const list = await inSteps(inOrder(matching), pause)
   const seen = new Map<string, boolean>()
   for (const { matched } of list) {
@@ -82,7 +83,7 @@ export async function explainEvent(
   }))
   if (request.agent_id === undefined) return { recipients }
   const reasons: Reason[] = []
-  if (addressee) reasons.push(reasonOfAddress(table, addressee as Addressee, caller.id, request.agent_id))
+  if (addressee) reasons.push(reasonOfAddress(table, addressee, caller.id, request.agent_id))
   const maySeeFilter = (s: Subscription): boolean =>
     s.kind === 'feed' ? holds(caller, 'channel:read') : s.agentId === caller.id || holds(caller, 'interests:read')
   const matched = list.find(({ recipientId }) => recipientId === request.agent_id)?.matched ?? []

@@ -3,7 +3,7 @@
 // at a time, and the event loop runs in between: twenty costly events of one tenant block nobody.
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from '../kernel/fair-queue.ts'
-import { ruleBroken, unavailable, type Failure } from '../kernel/failure.ts'
+import { Failure, ruleBroken, unavailable } from '../kernel/failure.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseSteps } from '../kernel/json-steps.ts'
 import { makeTurns } from '../kernel/turns.ts'
@@ -12,15 +12,7 @@ import { matchInSlices, type MatchTools } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
-import {
-  findAddressees,
-  NOBODY,
-  refuseAddressee,
-  refuseInactive,
-  withAddressee,
-  type Addressee,
-  type Addressees,
-} from './addressee.ts'
+import { admitAddressee, findAddressees, NOBODY, refuseInactive, withAddressee, type Addressees } from './addressee.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { storedAmong } from './sql.ts'
 
@@ -83,19 +75,20 @@ export function* routeInSlices(
   const routed: Routed = { version: table.version, stamp: table.stamp, events: [], steps: 0, addressees }
   let inSlice = 0
   for (const event of given.events) {
-    const addressee = event.recipient === null ? undefined : addressees.get(event)
+    const named = event.recipient === null ? undefined : addressees.get(event)
+    const addressee = named && admitAddressee(table, named, given.senderId)
     const refused =
       (given.isIngested ? null : reservedId(event, table.sources)) ??
-      (addressee ? refuseAddressee(table, addressee, given.senderId) : null) ??
+      (addressee instanceof Failure ? addressee : null) ??
       (given.extraRecipientId === undefined ? null : refuseInactive(table, given.extraRecipientId))
-    if (refused) {
+    if (refused || addressee instanceof Failure) {
       routed.events.push({ matches: [], refused })
       continue
     }
     // The data of a long event stays text if no filter applies.
     const whole = event.isLong ? () => wholeEnvelope(event) : undefined
     const found = yield* matchInSlices(table, event.envelope, tools, whole)
-    const { list, steps } = addressee ? withAddressee(table, addressee as Addressee, given.senderId, found) : found
+    const { list, steps } = addressee ? withAddressee(table, addressee, given.senderId, found) : found
     routed.events.push({ matches: list, refused: null })
     routed.steps += steps
     inSlice += steps
