@@ -21,6 +21,11 @@ const READY = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and ${IS_READY}
 
 const IN_ORDER = 'order by priority desc, id'
 
+type Ordered = Pick<ClaimedRow, 'priority' | 'id'>
+
+/** The same order, for rows that were read. */
+export const inDeliveryOrder = (a: Ordered, b: Ordered): number => b.priority - a.priority || (a.id < b.id ? -1 : 1)
+
 /**
  * The index of the mailbox, in this order. Within one priority the key of the table has the same order, and SQLite read
  * all deliveries of the tenant by it.

@@ -18,7 +18,7 @@ import type { Handover, Offer } from './handover.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { leasesOf, type PutBack } from './put-back.ts'
 import { claimRows, type Stretch } from './claim-sql.ts'
-import { notePoll, type Mailbox } from './sql.ts'
+import { byMailbox, notePoll, type Mailbox } from './sql.ts'
 
 export interface MailboxPoll {
   mailbox: Mailbox
@@ -46,9 +46,6 @@ export function resultAfterCommit<T>(result: Promise<T>): () => Promise<T> {
   result.catch(() => {}) // then the transaction fails too, with the same reason
   return () => result
 }
-
-/** One order on all nodes, so that two transactions that note the same mailboxes cannot deadlock. */
-const inOrder = (a: MailboxPoll, b: MailboxPoll): number => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1)
 
 const withHanded = ({ rows, until }: Leased, handed: Leased): Leased => ({
   rows: [...rows, ...handed.rows],
@@ -88,7 +85,7 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
 
   async function run(polls: readonly MailboxPoll[]): Promise<Promise<Leased>[]> {
     if (polls.length === 1 || store.isSharded) return polls.map(alone)
-    const sorted = polls.toSorted(inOrder)
+    const sorted = polls.toSorted(byMailbox)
     try {
       const leases = await store.tx(async (tx) => sorted.map((poll) => begin(tx, poll)), MAY_BE_LOST)
       return polls.map((poll) => leases[sorted.indexOf(poll)]!())

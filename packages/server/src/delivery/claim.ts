@@ -18,7 +18,7 @@ import type { PolicyOf } from './policy.ts'
 import { makePollNotes } from './poll-notes.ts'
 import { leasesOf, makePutBack } from './put-back.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
-import { claimRows, isSomethingDue, type ClaimedRow, type Stretch } from './claim-sql.ts'
+import { claimRows, inDeliveryOrder, isSomethingDue, type ClaimedRow, type Stretch } from './claim-sql.ts'
 import { notePollAlone, readPayload, type Mailbox } from './sql.ts'
 import { makeWaiting } from './wait.ts'
 import type { Wakeups } from './wake.ts'
@@ -96,7 +96,7 @@ async function withPayloads(
   until: number,
 ): Promise<ClaimedDelivery[]> {
   // `returning` has no order of its own.
-  rows.sort((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1))
+  rows.sort(inDeliveryOrder)
   const missing = rows.flatMap(({ id, event_id, is_enriched, enrichment, envelope }): ToEnrich[] =>
     !is_enriched && (enrichment === 'light' || enrichment === 'full')
       ? [{ id, eventId: event_id, depth: enrichment, envelope }]

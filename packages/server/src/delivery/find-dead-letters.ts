@@ -2,10 +2,10 @@
 // dead letters of a mailbox or a tenant are scanned without their payloads, a page in each turn. An agent chooses its
 // reasons, of up to 4 KB, so they are read only if they are needed, and only those of one page are in memory.
 import { indexOfLinear } from '@sensorium/cel'
-import { isId } from '@sensorium/contract'
 import type { Pause } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Reads } from '../store/db.ts'
+import { deliveryIds } from './sql.ts'
 import { IS_DEAD } from './standing.ts'
 
 /** Whose dead letters are meant: one recipient's, or the whole tenant's. */
@@ -155,12 +155,11 @@ export async function namedDeadLetters(
   ids: readonly string[],
   after = NEWEST,
 ): Promise<FoundDeadLetter[]> {
-  const known = [...new Set(ids)].filter((id) => isId('delivery', id))
   const rows = await db.rows<FoundDeadLetter & { recipient_id: string }>(
     `select ${COLUMNS} from deliveries d ${WITH_EVENT}
       where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD} and (d.dead_lettered_at, d.id) < (?, ?)
       order by d.dead_lettered_at desc, d.id desc`,
-    [tenantId, db.dialect.list(known), after.dead_lettered_at, after.id],
+    [tenantId, db.dialect.list(deliveryIds(ids)), after.dead_lettered_at, after.id],
   )
   return rows.filter((row) => recipientId === null || row.recipient_id === recipientId)
 }

@@ -7,7 +7,7 @@
 // 3. A poll that a transaction has taken belongs to it until it ends. Then the poll has deliveries, or looks again.
 import type { LeasedDeliveryRow, NewDeliveryRow } from './insert-deliveries.ts'
 import type { Leased } from './claimed.ts'
-import type { ClaimedRow } from './claim-sql.ts'
+import { inDeliveryOrder, type ClaimedRow } from './claim-sql.ts'
 import type { Mailbox } from './sql.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import type { PolicyOf } from './policy.ts'
@@ -42,9 +42,6 @@ interface Waiting {
   wake(): void
   taken: PromiseWithResolvers<Leased | null> | null
 }
-
-/** The order in which a poll returns deliveries. */
-const inOrder = (a: NewDelivery, b: NewDelivery): number => b.priority - a.priority || (a.id < b.id ? -1 : 1)
 
 const NOTHING_TO_SETTLE = (): void => {}
 
@@ -96,7 +93,7 @@ export function makeHandover(policyOf: PolicyOf): Handover {
       for (const [recipientId, theirs] of wanted) {
         if (recipientId === false) continue
         const poll = takeOne(recipientId)
-        if (theirs.length > 1) theirs.sort(inOrder)
+        if (theirs.length > 1) theirs.sort(inDeliveryOrder)
         const rows = theirs.slice(0, poll.limit).map((delivery) => lease(delivery, now))
         ready.push(...theirs.slice(poll.limit))
         leased.push(...rows)

@@ -1,6 +1,5 @@
 // What a recipient does with a delivery it was handed: acknowledge it, give it back, or ask for more time. Ids that are
 // not in the caller's mailbox, or are settled already, are neither counted nor changed.
-import { isId } from '@sensorium/contract'
 import type { Activity } from '../activity/activity.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
@@ -9,11 +8,8 @@ import type { LeaseNotices } from './lease-notices.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
 import type { Wakeups } from './wake.ts'
-import { acknowledgeRows, extendRows, leasedRows, type Mailbox } from './sql.ts'
+import { acknowledgeRows, deliveryIds, extendRows, leasedRows, type Mailbox } from './sql.ts'
 import { writeNext } from './write-next.ts'
-
-/** An id counts once, however often it is named. A text that is not a delivery id is dropped. */
-const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter((id) => isId('delivery', id))
 
 /** The deliveries that one caller acknowledges. */
 export interface Acknowledgement {
@@ -45,7 +41,7 @@ export async function acknowledgeAll(
   now: number,
 ): Promise<number[]> {
   // In parallel: on PostgreSQL all statements go out before the first result is awaited.
-  const counts = await Promise.all(group.map(({ mailbox, ids }) => acknowledgeRows(tx, mailbox, distinct(ids), now)))
+  const counts = await Promise.all(group.map(({ mailbox, ids }) => acknowledgeRows(tx, mailbox, deliveryIds(ids), now)))
   const ofTenants = new Map<string, number>()
   for (const [i, { mailbox }] of group.entries())
     ofTenants.set(mailbox.tenantId, (ofTenants.get(mailbox.tenantId) ?? 0) + counts[i]!)
@@ -76,7 +72,7 @@ export async function giveBack(
   now: number,
   policy: DeliveryPolicy,
 ): Promise<number> {
-  const rows = await leasedRows(tx, mailbox, distinct(nack.delivery_ids), now)
+  const rows = await leasedRows(tx, mailbox, deliveryIds(nack.delivery_ids), now)
   const wanted = {
     retryAfterMs: (nack.retry_after_seconds ?? 0) * 1000,
     reason: nack.reason || null,
@@ -104,7 +100,7 @@ export function extend(
   now: number,
 ): Promise<number> {
   tx.afterCommit(() => leaseNotices.extended(mailbox.recipientId))
-  return extendRows(tx, mailbox, distinct(ids), now + seconds * 1000, now)
+  return extendRows(tx, mailbox, deliveryIds(ids), now + seconds * 1000, now)
 }
 
 /**

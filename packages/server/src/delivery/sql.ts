@@ -2,6 +2,7 @@
 //
 // `deliveries` holds the open deliveries and the dead letters; acknowledged ones move to `acknowledged_deliveries`.
 // standing.ts defines what a delivery is at a moment.
+import { isId } from '@sensorium/contract'
 import type { Owner } from '../kernel/batches.ts'
 import { one, statement, type Db, type Move, type Store } from '../store/db.ts'
 import type { Attempted } from './rules.ts'
@@ -17,6 +18,14 @@ export const ofMailbox = ({ mailbox }: { mailbox: Mailbox }): Owner => ({
   tenantId: mailbox.tenantId,
   senderId: mailbox.recipientId,
 })
+
+/** One order on all nodes, so that two transactions with the same mailboxes cannot deadlock. */
+export const byMailbox = (a: { mailbox: Mailbox }, b: { mailbox: Mailbox }): number =>
+  a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1
+
+/** An id counts once, however often it is named. A text that is not a delivery id is dropped. */
+export const deliveryIds = (named: readonly string[]): string[] =>
+  [...new Set(named)].filter((id) => isId('delivery', id))
 
 // Deliveries that are named are found by their ids. The recipient is then compared in the rows found, by an expression
 // that no index matches: given the choice, PostgreSQL may scan the whole mailbox for the ids instead.
@@ -52,7 +61,7 @@ export const readPayload = (db: Db, { tenantId, recipientId }: Mailbox, id: stri
   one<{ envelope: string | null; enriched: string | null }>(
     db,
     `select e.envelope, d.enriched from deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
-      where d.tenant_id = ? and d.id = ? and d.recipient_id || '' = ?`,
+      where d.tenant_id = ? and d.id = ? and d.${RECIPIENT_IS}`,
     [tenantId, id, recipientId],
   )
 

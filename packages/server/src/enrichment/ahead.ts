@@ -85,8 +85,6 @@ interface Receiver extends Seen {
   at: number
 }
 
-const nameOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
-
 /** Sets an entry of a map, and evicts the oldest when there are more than `most`. */
 function keepLatest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
   map.delete(key)
@@ -124,17 +122,17 @@ function makeQueue() {
   function leave({ mailbox, deliveryId, envelope }: Waiting): void {
     waiting.delete(deliveryId)
     characters -= envelope.length
-    const left = waitingAt.get(nameOf(mailbox))! - 1
-    if (left > 0) waitingAt.set(nameOf(mailbox), left)
-    else waitingAt.delete(nameOf(mailbox))
+    const left = waitingAt.get(mailbox.recipientId)! - 1
+    if (left > 0) waitingAt.set(mailbox.recipientId, left)
+    else waitingAt.delete(mailbox.recipientId)
   }
 
   function add(one: Waiting): void {
     const { mailbox, deliveryId, envelope } = one
-    const many = waitingAt.get(nameOf(mailbox)) ?? 0
+    const many = waitingAt.get(mailbox.recipientId) ?? 0
     if (many >= MAX_WAITING.mailbox || queue.size >= MAX_WAITING.all) return
     if (characters + envelope.length > MAX_WAITING.characters) return
-    waitingAt.set(nameOf(mailbox), many + 1)
+    waitingAt.set(mailbox.recipientId, many + 1)
     characters += envelope.length
     waiting.set(deliveryId, one)
     queue.push(mailbox.tenantId, mailbox.recipientId, one)
@@ -176,7 +174,7 @@ export function makeAhead(tools: AheadTools): Ahead {
   let closed = false
 
   function isExpected(mailbox: Mailbox): boolean {
-    const receiver = receivers.get(nameOf(mailbox))
+    const receiver = receivers.get(mailbox.recipientId)
     return receiver?.hasMemories === true && clock.elapsed() - receiver.at <= LATELY_MS
   }
 
@@ -189,7 +187,7 @@ export function makeAhead(tools: AheadTools): Ahead {
   async function find({ mailbox, envelope, depth }: Waiting): Promise<FoundAhead | null> {
     try {
       const query = queryOf(JSON.parse(envelope) as object)
-      const keepsChanging = receivers.get(nameOf(mailbox))?.wereUnchanged === false
+      const keepsChanging = receivers.get(mailbox.recipientId)?.wereUnchanged === false
       return query === '' ? null : await search(await viewerOf(store, mailbox), query, depth, keepsChanging)
     } catch (error) {
       // The poll searches, and logs the error if it occurs again.
@@ -227,11 +225,10 @@ export function makeAhead(tools: AheadTools): Ahead {
       return ready && clock.elapsed() - ready.at <= FOUND_FOR_MS ? ready : null
     },
     polled(mailbox, seen) {
-      const name = nameOf(mailbox)
-      const before = receivers.get(name)
+      const before = receivers.get(mailbox.recipientId)
       const hasMemories = seen.hasMemories ?? before?.hasMemories ?? null
       const wereUnchanged = seen.wereUnchanged ?? before?.wereUnchanged ?? null
-      keepLatest(receivers, name, { hasMemories, wereUnchanged, at: clock.elapsed() }, MAX_RECEIVERS)
+      keepLatest(receivers, mailbox.recipientId, { hasMemories, wereUnchanged, at: clock.elapsed() }, MAX_RECEIVERS)
     },
     async idle() {
       await nextTurn()

@@ -1,6 +1,7 @@
 // Claims deliveries to push, for endpoints that have something due and a slot, several endpoints in one transaction.
 import type { Claim } from '../delivery/claim.ts'
 import type { LeasedDelivery } from '../delivery/claimed.ts'
+import { byMailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
@@ -103,8 +104,7 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   async function runLane(reputation: Reputation, group: Grant<Endpoint>[]): Promise<void> {
     lanes[reputation]--
     try {
-      // One order for all groups, so that two of them cannot deadlock.
-      group.sort((a, b) => (a.endpoint.mailbox.recipientId < b.endpoint.mailbox.recipientId ? -1 : 1))
+      group.sort((a, b) => byMailbox(a.endpoint, b.endpoint))
       const wanted = group.map(({ endpoint, count }) => ({ mailbox: endpoint.mailbox, limit: count }))
       const served = await claim.many(wanted, LEASE_MS, (tx, mailbox, now) =>
         pushTarget(tx, secrets, openSecret, mailbox, now),

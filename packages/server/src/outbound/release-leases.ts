@@ -2,7 +2,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { release } from '../delivery/settle.ts'
-import { ofMailbox, type Mailbox } from '../delivery/sql.ts'
+import { byMailbox, ofMailbox, type Mailbox } from '../delivery/sql.ts'
 import type { Lease } from '../delivery/claimed.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { makeBatches } from '../kernel/batches.ts'
@@ -35,8 +35,7 @@ export interface ReleaseTools {
 
 export function makeReleaseLeases({ store, wakeups, activity, clock, log, policyOf }: ReleaseTools): ReleaseLeases {
   async function run(ended: readonly Ended[]): Promise<void[]> {
-    // One order for all groups, so that two of them cannot deadlock.
-    const group = ended.toSorted((a, b) => (a.mailbox.recipientId < b.mailbox.recipientId ? -1 : 1))
+    const group = ended.toSorted(byMailbox)
     try {
       await store.tx(async (tx) => {
         for (const { mailbox, leases } of group)

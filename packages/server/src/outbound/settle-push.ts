@@ -5,7 +5,7 @@ import type { LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { afterFailedPush, type Next } from '../delivery/rules.ts'
 import { acknowledgeAll, release, type SettleTools } from '../delivery/settle.ts'
-import { leasedRows, ofMailbox, type Mailbox } from '../delivery/sql.ts'
+import { byMailbox, leasedRows, ofMailbox, type Mailbox } from '../delivery/sql.ts'
 import { writeNext } from '../delivery/write-next.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -68,9 +68,6 @@ export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): S
   }).add
 }
 
-const keyOf = ({ tenantId, recipientId }: Mailbox): string => `${tenantId} ${recipientId}`
-
-/** Settles in one order of mailboxes for all groups, so that two of them cannot deadlock. */
 async function settle(
   tx: Db,
   tools: SettleTools,
@@ -79,9 +76,10 @@ async function settle(
   policyOf: PolicyOf,
 ): Promise<Map<string, number>> {
   const due = new Map<string, number>()
-  const mailboxes = [...Map.groupBy(group, ({ mailbox }) => keyOf(mailbox))].sort(([a], [b]) => (a < b ? -1 : 1))
+  const mailboxes = [...Map.groupBy(group, ({ mailbox }) => mailbox.recipientId).values()]
+  mailboxes.sort(([a], [b]) => byMailbox(a!, b!))
   const acknowledged = mailboxes
-    .map(([, ofMailbox]) => ({
+    .map((ofMailbox) => ({
       mailbox: ofMailbox[0]!.mailbox,
       ids: ofMailbox.filter(({ outcome }) => outcome.kind === 'acknowledged').map(({ delivery }) => delivery.id),
     }))
@@ -90,7 +88,7 @@ async function settle(
   if (acknowledged.length > 0) await acknowledgeAll(tx, tools, acknowledged, now)
   // In parallel: on PostgreSQL the statements of all mailboxes go out together, step by step.
   await Promise.all(
-    mailboxes.map(async ([, ofMailbox]) => {
+    mailboxes.map(async (ofMailbox) => {
       const { mailbox } = ofMailbox[0]!
       const policy = policyOf(mailbox.tenantId)
       const interrupted = ofMailbox
