@@ -58,7 +58,7 @@ export interface Claim {
   /** When this node last polled the mailbox; the store may not have this time yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
-   * The same for several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` decides in that
+   * Claims from several mailboxes in one transaction, each with a lease of at least `leaseMs`. `admit` decides in that
    * transaction whether a mailbox is still served; null skips the mailbox.
    */
   many<T>(

@@ -16,6 +16,7 @@ export const MOVE_EVERY_MS = 1_000
 /** How much longer a lease may last after a start with an earlier time. */
 export const NOTE_EVERY_MS = 10_000
 
+/** Writes down the time of this node, the only one. */
 const writeTime = (tx: Db, now: number): Promise<number> =>
   tx.run(
     "insert into settings (name, value) values ('time', ?) on conflict (name) do update set value = excluded.value",

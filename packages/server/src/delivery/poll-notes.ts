@@ -29,7 +29,7 @@ export interface PollNotes {
   tookAll(note: PollNote, changes: number, until: number, elapsed: number): void
   /** A delivery in the mailbox is leased until `until`. */
   leased(mailbox: Mailbox, until: number): void
-  /** Returns null unless a look would find nothing; then it returns when something becomes due. */
+  /** If it is known that nothing is due, returns when something will be; null if a look is needed. */
   knownEmpty(mailbox: Mailbox, elapsed: number, now: number): { due: number | null } | null
   /** Something may have come into these mailboxes, or any if null. `isAdded`: it has, and nothing else changed. */
   changed(recipientIds: readonly string[] | null, isAdded: boolean): void

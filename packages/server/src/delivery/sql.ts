@@ -117,6 +117,7 @@ export const lapsedRow = (db: Db, tenantId: string, id: string, now: number) =>
     [tenantId, id, now],
   )
 
+/** Whether `lapsedOfTenant` would find something. Locks nothing. */
 export const hasLapsed = async (db: Db, tenantId: string, now: number): Promise<boolean> =>
   (await db.lookUp(`select 1 as lapsed from deliveries where tenant_id = ? and ${HAS_LAPSED} limit 1`, [
     tenantId,
@@ -143,6 +144,7 @@ export const leasedRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
     [tenantId, recipientId, db.dialect.list(ids), now],
   )
 
+/** Makes deliveries due at once and keeps their last error unless another is given. The caller holds their rows. */
 export const setReady = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], lastError: string | null) =>
   db.run(
     `update deliveries set state = 'ready', due_at = null, wake_at = null, last_error = coalesce(?, last_error)
@@ -150,6 +152,7 @@ export const setReady = (db: Db, { tenantId, recipientId }: Mailbox, ids: string
     [lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
+/** The same, due at `dueAt`, when a sweep wakes the mailbox. */
 export const setWaiting = (
   db: Db,
   { tenantId, recipientId }: Mailbox,
@@ -163,6 +166,7 @@ export const setWaiting = (
     [dueAt, dueAt, lastError, tenantId, recipientId, db.dialect.list(ids)],
   )
 
+/** Buries deliveries with their reason. The caller holds their rows. */
 export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], reason: string, now: number) =>
   db.run(
     `update deliveries set state = 'dead_lettered', due_at = null, wake_at = null, dead_lettered_at = ?, dlq_reason = ?
@@ -170,7 +174,7 @@ export const setDead = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[
     [now, reason, tenantId, recipientId, db.dialect.list(ids)],
   )
 
-/** Sets a new end for leases that still run. */
+/** Sets a new end for leases that still run, and returns how many do. Locks their rows. */
 export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: string[], until: number, now: number) =>
   db.run(
     `update deliveries set due_at = ?, wake_at = case when wake_at is not null then cast(? as bigint) end
@@ -185,6 +189,7 @@ export const extendRows = (db: Db, { tenantId, recipientId }: Mailbox, ids: stri
 export const moveEnds = (db: Db, ms: number, now: number) =>
   db.run('update deliveries set due_at = due_at + ?, wake_at = wake_at + ? where due_at > ?', [ms, ms, now])
 
+/** Notes the time of a poll, at the end of its transaction. Locks the row of the mailbox. */
 export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number) =>
   db.runLater(
     `insert into mailboxes (tenant_id, recipient_id, last_poll_at) values (?, ?, ?)

@@ -31,11 +31,11 @@ const BUDGET_MS = 1_000
 const UNDER_WAY_MS = BUDGET_MS / 4
 /**
  * A memory with a lower score has nothing to do with the event. Measured with judged questions as events, in every
- * collection of 8 to 10,342 memories: of questions asked of another collection 96 in a hundred and more got nothing,
- * and of those with an answer among their first three results 89 and more kept it. At 0.05, 92 got nothing; at 0.08, 78
- * kept theirs. So low a score is enough because judges rarely call anything relevant; unrelated memories score a
- * hundredth. A query that was not embedded in time has only its words, which match by chance, so it needs a higher
- * score.
+ * collection of 8 to 10,342 memories: with 0.06, at least 96 % of questions meant for another collection got nothing,
+ * and at least 89 % of those with an answer among their first three results kept it. With 0.05 only 92 % got nothing;
+ * with 0.08 only 78 % kept it. So low a score is enough because judges rarely call anything relevant; unrelated
+ * memories score a hundredth. A query that was not embedded in time has only its words, which match by chance, so it
+ * needs a higher score.
  */
 export const FLOOR = { score: 0.06, byWords: 0.2 } as const
 

@@ -87,6 +87,7 @@ export async function addToCount(db: Db, tenantId: string, agentId: string, adde
   return row!.interests
 }
 
+/** Returns the interest of an agent with this key, which no second one may have. Locks nothing. */
 export const findConflict = (db: Db, tenantId: string, agentId: string, conflictKey: string) =>
   one<{ id: string }>(db, 'select id from interests where tenant_id = ? and agent_id = ? and conflict_key = ?', [
     tenantId,

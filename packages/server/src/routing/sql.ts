@@ -3,7 +3,10 @@ import type { Reads } from '../store/db.ts'
 import type { Aging } from '../store/purge.ts'
 import type { EnrichmentDepth, Subscription } from './table.ts'
 
-/** A single tenant is compared by `=`, so that its shard is found. On a sharded store only one is ever requested. */
+/**
+ * Returns the versions of routing of the tenants that have one. Locks nothing. A single tenant is compared by `=`, so
+ * that its shard is found. On a sharded store only one is ever requested.
+ */
 export const readVersions = (db: Reads, tenantIds: readonly string[]) =>
   db.rows<{ tenant_id: string; version: number; stamp: string }>(
     `select tenant_id, version, stamp from routing_versions where ${tenantIds.length === 1 ? 'tenant_id = ?' : db.dialect.inList('tenant_id')}`,
@@ -84,6 +87,7 @@ export const pageInterests = (db: Reads, tenantId: string, after: { id: string }
     limit,
   ])
 
+/** Returns those of the given interests that are active. Locks nothing. */
 export const readInterests = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
     await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
@@ -99,6 +103,7 @@ export const pageFeeds = (db: Reads, tenantId: string, after: InChannel, limit: 
     [tenantId, after.channel_id, after.id, limit],
   )
 
+/** Returns those of the given feeds that are active. Locks nothing. */
 export const readFeeds = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
     await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
@@ -115,6 +120,7 @@ export const pageMembers = (db: Reads, tenantId: string, after: InChannel, limit
     [tenantId, after.channel_id, after.id, limit],
   )
 
+/** Returns all members of the given channels. Locks nothing. */
 export const readMembers = (db: Reads, tenantId: string, channelIds: string[]) =>
   db.rows<{ channel_id: string; participant_id: string }>(
     `select channel_id, participant_id from channel_members where tenant_id = ? and ${db.dialect.inList('channel_id')}`,
