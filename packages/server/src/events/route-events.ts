@@ -1,11 +1,10 @@
 // Finds the recipients of events before the transaction that publishes them: filters may take milliseconds, and a
 // transaction holds up every other writer. Submissions take turns, tenants first and senders inside a tenant, a slice
 // at a time, and the event loop runs in between: twenty costly events of one tenant block nobody.
-import { performance } from 'node:perf_hooks'
-import { fairQueue } from '../kernel/fair-queue.ts'
 import { Failure, ruleBroken, unavailable } from '../kernel/failure.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseSteps } from '../kernel/json-steps.ts'
+import { inSteps, makeStepTurns } from '../kernel/step-turns.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import type { Envelope } from '../routing/filter.ts'
 import { matchInSlices, type MatchTools } from '../routing/match.ts'
@@ -17,11 +16,9 @@ import type { PreparedEvent } from './envelope.ts'
 import { storedAmong } from './sql.ts'
 
 /**
- * How much of a turn of the event loop goes to routing that did not finish at once, usually one slice. A request takes
+ * About 0.2 ms, which is what a turn of the event loop gives to routing that did not finish at once. A request takes
  * four to six turns: with 4 ms of another tenant's costly filters in each, a publish took 20 ms longer.
  */
-const TURN_MS = 0.25
-/** About 0.2 ms. */
 const SLICE_STEPS = 20_000
 
 /** How many long events have their data parsed at the same time: a megabyte of `{}` takes 20 MB. */
@@ -103,52 +100,28 @@ export function* routeInSlices(
 const wholeEnvelope = ({ text }: PreparedEvent): Generator<void, Envelope> =>
   parseSteps(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true }) as Generator<void, Envelope>
 
-interface Job {
-  given: ToRoute
-  slices: Generator<void, Routed>
-  resolve(routed: Routed): void
-  reject(error: unknown): void
-}
-
 /** Returns synchronously if there is nothing to wait for. */
 export type RouteEvents = (given: ToRoute) => Routed | Promise<Routed>
 
 export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
-  const queue = fairQueue<Job>()
+  const turns = makeStepTurns()
   const longTurns = makeTurns({ what: 'long events waiting', atOnce: LONG_AT_ONCE, perAgent: LONG_OF_A_SENDER })
-  let scheduled = false
-
-  function schedule(): void {
-    if (scheduled || queue.size === 0) return
-    scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      const until = performance.now() + TURN_MS
-      while (queue.size > 0 && performance.now() < until) step(queue.take(() => true)[0]!)
-      schedule()
-    })
-  }
-
-  function step(job: Job): void {
-    if (job.given.isClientGone?.()) return job.reject(clientGone())
-    try {
-      const next = job.slices.next()
-      if (next.done) return job.resolve(next.value)
-      queue.push(job.given.tenantId, job.given.senderId, job)
-    } catch (error) {
-      job.reject(error)
-    }
-  }
 
   function routeNow(table: RoutingTable, given: ToRoute, addressees: Addressees): Routed | Promise<Routed> {
     const slices = routeInSlices(table, given, addressees, router.matching)
     // Nearly everything is done in its first slice.
     const first = slices.next()
     if (first.done) return first.value
-    return new Promise((resolve, reject) => {
-      queue.push(given.tenantId, given.senderId, { given, slices, resolve, reject })
-      schedule()
-    })
+    return routeRest(given, slices)
+  }
+
+  async function routeRest(given: ToRoute, slices: Generator<void, Routed>): Promise<Routed> {
+    const pause = async (): Promise<void> => {
+      await turns.take(given.tenantId, given.senderId)
+      if (given.isClientGone?.()) throw clientGone()
+    }
+    await pause()
+    return inSteps(slices, pause)
   }
 
   // One event at a time: of a batch of ten megabytes, one event is parsed while the others stay text.
