@@ -21,6 +21,7 @@ import { Stop } from '../kernel/stop.ts'
 import type { Store } from '../store/db.ts'
 import { ok, type OperationResponse } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
+import { pauseOf } from './pause-of.ts'
 
 export interface DeliveryOperationTools {
   store: Store
@@ -97,14 +98,13 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       return { status: 200, ...(options.brief ? { items } : listBody('{"events":[', items, () => ']}')) }
     }),
 
-    read(operations.getQueue, async ({ principal, params }, db) => {
+    read(operations.getQueue, async (call, db) => {
+      const { principal, params } = call
       const agent = await requireAgent(db, principal.tenantId, params.id)
       const at = now()
       await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
       const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
-      const health = await queueHealth(db, mailbox, at, claim.lastPoll(mailbox), () =>
-        counting.take(principal.tenantId, principal.id),
-      )
+      const health = await queueHealth(db, mailbox, at, claim.lastPoll(mailbox), pauseOf(counting, call))
       return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)
     }),
   ]

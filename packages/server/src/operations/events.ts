@@ -15,13 +15,14 @@ import { sendTestEvent } from '../events/test-event.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Failure, tooLarge } from '../kernel/failure.ts'
 import { textSteps } from '../kernel/json-write.ts'
-import { inSteps, makeStepTurns, nextTurn, type Pause } from '../kernel/step-turns.ts'
+import { inSteps, makeStepTurns, nextTurn } from '../kernel/step-turns.ts'
 import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, refused, type OperationResponse } from './response.ts'
 import { browse, own, read, type Binding } from './binding.ts'
 import type { Call } from './call.ts'
 import type { RecordResponse } from './idempotency.ts'
+import { pauseOf } from './pause-of.ts'
 
 export interface EventOperationTools {
   store: Store
@@ -120,9 +121,6 @@ export function eventOperations({
   maySeeChannel,
 }: EventOperationTools): Binding[] {
   const turns = makeStepTurns()
-  const pauseOf = ({ tenantId, id }: Principal): Pause => {
-    return () => turns.take(tenantId, id)
-  }
   return [
     own(
       operations.publishEvent,
@@ -133,10 +131,10 @@ export function eventOperations({
       (envelope) => publishable(envelope, maxEventBytes) as never,
     ),
 
-    read(operations.listEventTypes, async ({ principal, query }, db) => {
+    read(operations.listEventTypes, async (call, db) => {
       await eventTypes.flush()
-      const { tenantId } = principal
-      return ok(await listTypes(db, router, tenantId, query, retainedSince(tenantId), pauseOf(principal)))
+      const { tenantId } = call.principal
+      return ok(await listTypes(db, router, tenantId, call.query, retainedSince(tenantId), pauseOf(turns, call)))
     }),
 
     browse(operations.listEvents, async ({ principal, query }, db) =>
@@ -150,9 +148,10 @@ export function eventOperations({
       return { status: 200, ...(await readReceipts(db, principal, params.id, at, maySee)) }
     }),
 
-    read(operations.explainEvent, async ({ principal, body }, db) => {
+    read(operations.explainEvent, async (call, db) => {
+      const { principal, body } = call
       const maySee = (channelId: string): Promise<boolean> => maySeeChannel(principal, channelId)
-      return ok(await explainEvent(db, router, principal, body, maySee, pauseOf(principal)))
+      return ok(await explainEvent(db, router, principal, body, maySee, pauseOf(turns, call)))
     }),
 
     own(operations.sendTestEvent, async ({ principal, params }, record) => {

@@ -1,7 +1,6 @@
 // /memories and their relationships. Search by meaning is in search.ts.
 import { operations } from '@sensorium/contract'
-import type { Principal } from '../auth/principal.ts'
-import type { Pause, StepTurns } from '../kernel/step-turns.ts'
+import type { StepTurns } from '../kernel/step-turns.ts'
 import { analyseChange, changeMemory } from '../memory/change.ts'
 import { eraseMemory, eraseRelationships } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
@@ -18,6 +17,7 @@ import type { WrittenMemory } from '../memory/sql.ts'
 import { memoryParts, relationshipJson } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
+import { pauseOf } from './pause-of.ts'
 import { withTexts } from './recorded-response.ts'
 import { noContent, type OperationResponse } from './response.ts'
 import { prepared, read, write, type Binding } from './binding.ts'
@@ -67,10 +67,6 @@ export interface MemoryOperationTools extends MemoryTools {
 
 export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
   const { now, index, similar, store, steps } = tools
-  const pauseOf =
-    ({ tenantId, id }: Principal): Pause =>
-    () =>
-      steps.take(tenantId, id)
   return [
     read(operations.listMemories, async ({ principal, query, options }, db) => ({
       status: 200,
@@ -111,10 +107,11 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       related(await relate(tx, tools, principal, params.id, body)),
     ),
 
-    read(operations.listRelationships, async ({ principal, params, query, options }, db) => ({
-      status: 200,
-      ...(await traverse(db, principal, params.id, query, now(), pauseOf(principal), options.brief)),
-    })),
+    read(operations.listRelationships, async (call, db) => {
+      const { principal, params, query, options } = call
+      const pause = pauseOf(steps, call)
+      return { status: 200, ...(await traverse(db, principal, params.id, query, now(), pause, options.brief)) }
+    }),
 
     write(operations.deleteRelationship, async ({ principal, params }, tx) => {
       await unrelate(tx, now(), principal, params.id, params.rel_id)

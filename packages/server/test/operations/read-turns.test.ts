@@ -1,8 +1,18 @@
 // Reads take turns: with real turns of the event loop, and a clock that the test moves.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { operations } from '@sensorium/contract'
+import { operations, type Operation } from '@sensorium/contract'
+import { addTypes } from '../../src/activity/event-types-sql.ts'
+import type { Principal } from '../../src/auth/principal.ts'
+import { OPEN_PAGE } from '../../src/delivery/open-deliveries.ts'
+import { insertInterests } from '../../src/interests/sql.ts'
+import { insertRelationship } from '../../src/memory/relationships-sql.ts'
+import { PAGE } from '../../src/memory/walk.ts'
+import type { Input } from '../../src/operations/call.ts'
 import { makeReadTurns } from '../../src/operations/read-turns.ts'
+import { fillMailbox } from '../delivery/fill-mailbox.ts'
+import { event } from '../events/tools.ts'
+import { memoryCalls } from '../memory/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 
@@ -47,25 +57,66 @@ onBothEngines((engine) => {
     tenant = await service.tenant()
   })
   after(() => service.stop())
+  const admin = (): Principal => ({
+    kind: 'org_admin',
+    id: 'adm_x',
+    tenantId: tenant.id,
+    keyId: 'k',
+    scopes: new Set(),
+    teamId: null,
+  })
 
   test('[SAFE-41] a read whose caller is gone when its turn comes is not begun', async () => {
     const { id } = await tenant.agent()
-    const principal = {
-      kind: 'org_admin',
-      id: 'adm_x',
-      tenantId: tenant.id,
-      keyId: 'k',
-      scopes: new Set(),
-      teamId: null,
-    }
     let asked = 0
     const ask = (options = {}) =>
-      service.app.operations.perform(principal as never, operations.getAgent, { params: { id } }, options)
+      service.app.operations.perform(admin(), operations.getAgent, { params: { id } }, options)
     const first = ask()
     const until = performance.now() + 20
     while (performance.now() < until); // makes the turn take long
     await Promise.all([assert.rejects(ask({ isClientGone: () => ++asked > 0 }), /went away/), first])
     assert.equal((await first).status, 200)
     assert.equal(asked, 1)
+  })
+
+  const assertEnds = (operation: Operation, input: Input) =>
+    assert.rejects(service.app.operations.perform(admin(), operation, input, { isClientGone: () => true }), /went away/)
+
+  test('[SAFE-41] the count of a long queue ends when its client has gone', async () => {
+    const { id } = await tenant.agent()
+    const rows = Array.from({ length: OPEN_PAGE }, (_, i) => ({
+      id: `d${i}`,
+      ...{ state: 'ready' as const, priority: 0, due_at: null, wake_at: null, created_at: i },
+    }))
+    await fillMailbox(service.store, { tenantId: tenant.id, recipientId: id }, rows)
+    await assertEnds(operations.getQueue, { params: { id } })
+  })
+
+  test('[SAFE-41] a long traversal ends when its client has gone', async () => {
+    const start = await memoryCalls(service).make(await tenant.agent())
+    const related = Array.from({ length: PAGE + 1 }, (_, i) => ({
+      ...{ tenant_id: tenant.id, id: `rel_${i}`, source_memory_id: start.id, target_memory_id: `mem_${i}` },
+      ...{ relationship_type: 'supports' as const, strength: 1, metadata: null, created_by: 'agt_x', created_at: 1 },
+    }))
+    await service.store.tx(async (tx) => {
+      for (const row of related) await insertRelationship(tx, row)
+    })
+    await assertEnds(operations.listRelationships, { params: { id: start.id } })
+  })
+
+  test('[SAFE-41] an explanation and a list of types over many interests end when their client has gone', async () => {
+    const { id: agent_id } = await tenant.agent()
+    const interests = Array.from({ length: 5_000 }, (_, i) => ({
+      ...{ tenant_id: tenant.id, id: `int_${i}`, agent_id, event_type: 'x.*', filter_expression: `data.n == ${i}` },
+      ...{ conflict_key: `${i}`, priority: 0, enrichment_depth: 'none' as const, active: 1 },
+      ...{ created_at: 1, updated_at: 1 },
+    }))
+    const types = Array.from({ length: 200 }, (_, i) => [`x.${i}`, { count: 1, lastAt: service.clock.now() }] as const)
+    await service.store.tx(async (tx) => {
+      await insertInterests(tx, interests)
+      addTypes(tx, new Map([[tenant.id, new Map(types)]]))
+    })
+    await assertEnds(operations.explainEvent, { body: { event: event({ type: 'x.y', data: { n: -1 } }) } })
+    await assertEnds(operations.listEventTypes, { query: { limit: '200' } })
   })
 })
