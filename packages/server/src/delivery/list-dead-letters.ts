@@ -1,5 +1,6 @@
 // Lists dead letters, with their payloads.
 import { iso } from '../kernel/clock.ts'
+import type { JsonBody } from '../kernel/json-body.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import { one, type Db, type Value } from '../store/db.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type DeadLetterFilter,
   type DeadLetterScope,
 } from './find-dead-letters.ts'
-import { listBody, readEnvelope, shortBytes, shortText, type Item, type JsonBody } from './long-payloads.ts'
+import { listBody, readEnvelope, shortBytes, shortText, type Item } from './long-payloads.ts'
 import { IS_DEAD } from './standing.ts'
 
 interface DeadRow {

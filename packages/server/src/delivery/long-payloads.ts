@@ -1,5 +1,6 @@
 // Payloads in lists. An envelope may have a megabyte, and a list a hundred envelopes. So long payloads are left out
 // when the rows are read, and are read one at a time when the response gets to them.
+import type { JsonBody } from '../kernel/json-body.ts'
 import { one, type Db } from '../store/db.ts'
 
 /** A longer text is read alone. */
@@ -31,8 +32,6 @@ export async function readEnvelope(db: Db, tenantId: string, eventId: string): P
 
 /** An item of a response: its text, or a function that reads it when its turn comes. */
 export type Item = string | (() => Promise<string | undefined>)
-
-export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
 
 /** Builds the body of a list, in pieces if it is long or an item has to be read. `close` is told how many items it has. */
 export function listBody(open: string, items: readonly Item[], close: (count: number) => string): JsonBody {

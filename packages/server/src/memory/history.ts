@@ -2,14 +2,11 @@
 import type { Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
+import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import type { Store } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import { lockSeenMemory } from './sql.ts'
 import { bytesOfVersions, readVersions, type Version, type Versioned } from './versions.ts'
-import type { JsonBody } from './wire.ts'
-
-/** A body that is estimated to be longer than this, in bytes, is generated while it is sent. */
-const LARGE = 1_048_576
 
 function fieldJson(state: Versioned, name: keyof Versioned): string {
   if (name === 'metadata') return `"metadata":${state.metadata}`
@@ -39,8 +36,5 @@ export async function historyOf(store: Store, principal: Principal, id: string, 
   const { title, content, metadata } = memory
   const bytes = title.length + content.length + metadata.length + (await bytesOfVersions(store, memory))
   const body = pieces(store, principal, id, now)
-  if (bytes > LARGE) return { pieces: body }
-  let text = ''
-  for await (const piece of body) text += piece
-  return { text }
+  return bytes > LARGE ? { pieces: body } : { text: await joined(body) }
 }

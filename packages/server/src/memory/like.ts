@@ -1,12 +1,13 @@
 // Finds the memories that say nearly the same as a given one. The caller must see the given memory, and gets only
 // memories it sees.
 import type { Principal } from '../auth/principal.ts'
+import type { JsonBody } from '../kernel/json-body.ts'
 import type { Db } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import { seenBy } from './see.ts'
 import type { Similar } from './similar.ts'
 import { listMemoriesById } from './sql.ts'
-import { jsonBody, type JsonBody } from './wire.ts'
+import { jsonBody } from './wire.ts'
 
 /** The index finds at most this many candidates by meaning. */
 const MOST = 100

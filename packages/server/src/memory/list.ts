@@ -2,11 +2,12 @@
 // substring. Deleted or expired memories are listed for their owner and org-admins when they ask for that status.
 import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
+import type { JsonBody } from '../kernel/json-body.ts'
 import type { Db } from '../store/db.ts'
 import type { FindText } from './index/memory-index.ts'
 import { allOf, disjointGone, disjointSeenBy, goneCondition, seenBy, type Condition } from './see.ts'
 import { listMemoriesById, pageMemories } from './sql.ts'
-import { jsonBody, type JsonBody } from './wire.ts'
+import { jsonBody } from './wire.ts'
 
 export interface MemoryQuery {
   offset?: number

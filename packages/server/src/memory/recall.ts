@@ -3,6 +3,7 @@
 import type { MemorySearch, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { JsonBody } from '../kernel/json-body.ts'
 import type { StepTurns } from '../kernel/step-turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -19,7 +20,7 @@ import { listMemoriesById, touchMemories } from './sql.ts'
 import { smallWords, type Language } from './index/languages.ts'
 import { askedWords, type Word } from './index/terms.ts'
 import { formsOf } from './index/word-forms.ts'
-import { jsonBody, type Item, type JsonBody } from './wire.ts'
+import { jsonBody, type Item } from './wire.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
   /**

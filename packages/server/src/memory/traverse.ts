@@ -11,6 +11,7 @@
 // one turn of the event loop however large the graph is.
 import { MAX_TRAVERSAL_DEPTH, MAX_TRAVERSED, type Direction } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
+import type { JsonBody } from '../kernel/json-body.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
 import { requireHead } from './get.ts'
@@ -18,7 +19,7 @@ import { findRelationship, type RelationshipRow } from './relationships-sql.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { listMemoriesById, type ListedMemory } from './sql.ts'
 import { makePace, PAGE, waysFrom, type Way } from './walk.ts'
-import { jsonBody, relationshipJson, type JsonBody } from './wire.ts'
+import { jsonBody, relationshipJson } from './wire.ts'
 
 /** Relationships looked at in a level: more would take seconds of everybody's turns. */
 const MAX_WALKED = 200_000

@@ -2,16 +2,13 @@
 // never parsed. A response over LARGE bytes is generated a few rows at a time while it is written, so that a list of
 // 200 memories of 10 MB needs the space of one.
 import { iso, isoOrNull } from '../kernel/clock.ts'
+import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
 import type { RelationshipRow } from './relationships-sql.ts'
 import type { Condition } from './see.ts'
 import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow } from './sql.ts'
 
-/** A body that is complete, or one that is generated while it is sent. */
-export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
-
-const LARGE = 1_048_576
 /** How much of a response is read at once: in one step, as SQLite does it. */
 const GROUP = 262_144
 /** Longer texts are sent in slices of this many characters. */
@@ -178,8 +175,6 @@ export async function jsonBody(
   isBrief = false,
 ): Promise<JsonBody> {
   const bytes = response.items.reduce((sum, { memory, extraBytes = 0 }) => sum + memory.bytes + extraBytes, 0)
-  if (bytes > LARGE && !isBrief) return { pieces: piecesOf(store, seen, response, false) }
-  let text = ''
-  for await (const piece of piecesOf(db, seen, response, isBrief)) text += piece
-  return { text }
+  if (bytes > LARGE && !isBrief) return { pieces: piecesOf(store, seen, response) }
+  return { text: await joined(piecesOf(db, seen, response, isBrief)) }
 }

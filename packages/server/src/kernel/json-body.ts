@@ -1,0 +1,11 @@
+// The body of a response as JSON text: complete, or generated in pieces while it is sent.
+export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
+
+/** A body that is estimated to be longer than this, in bytes, is generated while it is sent. */
+export const LARGE = 1_048_576
+
+export async function joined(pieces: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const piece of pieces) text += piece
+  return text
+}
