@@ -2,7 +2,7 @@
 // each stretch, and only the requested ones become values. JSON.parse of 10 MB of `[]` blocks the event loop for over a
 // second and makes half a gigabyte of garbage; this makes none.
 import { isUtf8 } from 'node:buffer'
-import { toText, wellFormed } from './json.ts'
+import { escapesSurrogates, toText, wellFormed } from './json.ts'
 import { atOnce, inSteps, nextTurn, type Pause } from './step-turns.ts'
 import {
   atStart,
@@ -54,8 +54,6 @@ const MAX_VALUE = 4_096
 /** Up to this many members that were not requested are shown, each with the beginning of its name and of its value. */
 const MAX_UNKNOWN = 16
 const MAX_NAME = 256
-/** Matches a text that may escape half a surrogate pair, which no store keeps. */
-const HALF_PAIR = /\\u[dD]/
 
 function memberValue(bytes: Buffer, start: number, end: number, asText: boolean): unknown {
   const first = bytes[start]
@@ -66,7 +64,7 @@ function memberValue(bytes: Buffer, start: number, end: number, asText: boolean)
   if (first === QUOTE && end - start > MAX_TEXT) return bytes.toString('latin1', start + 1, start + MAX_TEXT)
   const text = bytes.toString('utf8', start, end)
   const value: unknown = JSON.parse(text)
-  return HALF_PAIR.test(text) ? wellFormed(value) : value
+  return escapesSurrogates(text) ? wellFormed(value) : value
 }
 
 /** The value of a member that was not requested: it serves a refusal alone, which shows its first 200 characters. */

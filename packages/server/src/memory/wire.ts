@@ -1,6 +1,7 @@
 // Memories as JSON on the wire, assembled from what is stored: `metadata` is sent as the text that was received and is
 // never parsed. A response over LARGE bytes is generated a few rows at a time while it is written, so that a list of
 // 200 memories of 10 MB needs the space of one.
+import { slicesOf } from '../kernel/beginning-of.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
@@ -83,16 +84,8 @@ export interface Response {
   items: readonly Item[]
 }
 
-/** Yields slices that split no surrogate pair: half a pair would be sent as another character. */
-export function* slices(text: string): Generator<string> {
-  for (let start = 0; start < text.length; ) {
-    let end = Math.min(text.length, start + SLICE)
-    const last = text.charCodeAt(end - 1)
-    if (end < text.length && last >= 0xd800 && last <= 0xdbff) end++
-    yield text.slice(start, end)
-    start = end
-  }
-}
+/** Yields a text in slices, none of which ends in the middle of a character. */
+export const slices = (text: string): Generator<string> => slicesOf(text, SLICE)
 
 /** Returns the whole rows of listed memories by id. Long ones are read here, if they are still seen. */
 async function readRows(

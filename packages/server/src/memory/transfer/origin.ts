@@ -2,14 +2,13 @@
 import { createHash } from 'node:crypto'
 import type { MemoryLine, Static } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
+import { isHighHalf } from '../../kernel/beginning-of.ts'
 import { inSteps, nextTurn, type Pause } from '../../kernel/step-turns.ts'
 import { newMemory } from '../remember.ts'
 import { VERSIONED } from '../versions.ts'
 
 /** Characters that are hashed in one step: a quarter of a millisecond. Ten megabytes at once took 100. */
 const STEP = 16_384
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 /** Yields the JSON of an array of scalars in pieces, which are together what JSON.stringify returns. */
 function* jsonOf(values: readonly (string | number | null)[]): Generator<string, void> {
@@ -22,7 +21,7 @@ function* jsonOf(values: readonly (string | number | null)[]): Generator<string,
       for (let at = 0; at < value.length; ) {
         let end = at + STEP
         // Half a pair is written as an escape, a whole one as it is.
-        while (isHighSurrogate(value.charCodeAt(end - 1))) end++
+        while (isHighHalf(value.charCodeAt(end - 1))) end++
         yield JSON.stringify(value.slice(at, end)).slice(1, -1)
         at = end
       }
