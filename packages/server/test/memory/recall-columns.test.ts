@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { memoryColumns, weightNames } from '../../src/memory/index/memory-columns.ts'
 import { postgresColumns } from '../../src/memory/index/columns-postgres.ts'
-import { windowsToCompare } from '../../src/memory/index/find-columns.ts'
 import { posting } from '../../src/memory/index/postings.ts'
 import { postgresIndex } from '../../src/memory/index/postgres-index.ts'
 import { KEPT_MS, makeTenantCache, type ColumnSource } from '../../src/memory/index/tenant-cache.ts'
 import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
 import type { MemoryIndex, SearchQuery } from '../../src/memory/index/memory-index.ts'
 import { askedWords } from '../../src/memory/index/terms.ts'
+import { windowsByColumns, windowsByStatements } from '../../src/memory/index/windows-to-compare.ts'
 import { insertMemory, type MemoryRow } from '../../src/memory/sql.ts'
 import type { Db, Store } from '../../src/store/db.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -132,9 +132,18 @@ test('[RCL-57] cached words are bounded by what they take, also words that no me
 })
 
 test('[SRCH-14] few windows are compared exactly for few short memories, more for many or long ones', () => {
-  const compared = (memories: number, averageLength: number): number => windowsToCompare({ memories, averageLength })
-  assert.deepEqual([compared(0, 0), compared(9_000, 30), compared(100_000, 30)], [192, 204, 317])
-  assert.deepEqual([compared(1_000, 240), compared(1_000_000, 30), compared(1_000, 5_000)], [389, 512, 512])
+  for (const [memories, averageLength, byColumns, byStatements] of [
+    [0, 0, 192, 200],
+    [9_000, 30, 204, 200],
+    [20_000, 30, 217, 400],
+    [100_000, 30, 317, 500],
+    [1_000_000, 30, 512, 500],
+    [1_000, 240, 389, 400],
+    [1_000, 5_000, 512, 500],
+  ] as const) {
+    assert.equal(windowsByColumns({ memories, averageLength }), byColumns)
+    assert.equal(windowsByStatements({ memories, averageLength }), byStatements)
+  }
 })
 
 if (POSTGRES_URL)

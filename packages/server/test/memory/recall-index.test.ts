@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { idf, idfSql, saturation, saturationSql } from '../../src/memory/bm25.ts'
 import { signatureOf, type Embedded } from '../../src/memory/embed/embedding.ts'
-import { postgresFinder, rescored } from '../../src/memory/index/find-postgres.ts'
+import { postgresFinder } from '../../src/memory/index/find-postgres.ts'
 import { postgresIndex } from '../../src/memory/index/postgres-index.ts'
 import { sqliteIndex } from '../../src/memory/index/sqlite-index.ts'
 import type { Finder, MemoryIndex, SearchQuery } from '../../src/memory/index/memory-index.ts'
@@ -267,13 +267,4 @@ for (const [name, open] of Object.entries(WAYS)) {
 
 test('a signature has a bit for each number, set where it is positive', () => {
   assert.deepEqual([...signatureOf(Float32Array.from([1, -1, 0.5, 0, 0, 0, 0, -2, 3]))], [0b101, 1])
-})
-
-test('[SRCH-14] few windows are compared exactly for few short memories, more for many or long ones', () => {
-  assert.equal(rescored(0, 0), 200)
-  assert.equal(rescored(9_000, 30), 200)
-  assert.equal(rescored(20_000, 30), 400)
-  assert.equal(rescored(1_000_000, 30), 500)
-  assert.equal(rescored(1_000, 240), 400)
-  assert.equal(rescored(1_000, 5_000), 500)
 })

@@ -9,21 +9,7 @@ import { isCheckedForSpelling, mostSimilarWords, type Vocabulary } from './spell
 import type { TenantCache } from './tenant-cache.ts'
 import type { Window } from './signatures.ts'
 import { isSeen, isWanted, type TenantColumns, type View } from './tenant-columns.ts'
-
-/**
- * How many windows, chosen by their signatures, are compared exactly. The exact top ten were all among 144 of 10,000
- * windows, among 256 of 100,000 (144: 0.99) and among 512 of a million (256: 0.975). With 128 of 900 short messages the
- * ranking of a hundred lost a tenth of a point of recall, with 192 nothing. Long memories need more, because many of
- * the windows may belong to the same memory.
- */
-const RESCORED = { least: 192, most: 512, share: 1 / 800 } as const
-/** Words, as they are counted for BM25, that fill a window of the built-in model. */
-const WORDS_OF_WINDOW = 120
-
-export function windowsToCompare({ memories, averageLength }: Pick<View, 'memories' | 'averageLength'>): number {
-  const windowsEach = Math.max(1, averageLength / WORDS_OF_WINDOW)
-  return Math.min(RESCORED.most, Math.ceil(windowsEach * (RESCORED.least + windowsEach * memories * RESCORED.share)))
-}
+import { windowsByColumns } from './windows-to-compare.ts'
 
 /** A window that was compared with the query, with its meaning if it is in memory. */
 export interface Compared {
@@ -198,7 +184,7 @@ async function bestWindows(
   byWords: readonly number[],
 ): Promise<Map<number, Compared>> {
   if (search.meaning === null) return new Map()
-  const likely = columns.windows.nearest(search.meaning.vector, view.mask, windowsToCompare(view), reads.yieldCpu)
+  const likely = columns.windows.nearest(search.meaning.vector, view.mask, windowsByColumns(view), reads.yieldCpu)
   const found = new Set(likely.map(({ row }) => row))
   const asked = [...likely, ...columns.windows.at(new Set(byWords.filter((row) => !found.has(row))))]
   const best = new Map<number, Compared>()

@@ -7,31 +7,13 @@ import type { Store } from '../../store/db.ts'
 import { idf, idfSql, saturationSql, type Words } from '../bm25.ts'
 import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
+import { WEIGHTS, weightNames } from './memory-columns.ts'
 import { foundWith, type Finder, type SearchQuery } from './memory-index.ts'
 import { pgvector, type Pgvector, type Window } from './pgvector.ts'
+import { windowsByStatements } from './windows-to-compare.ts'
 import { dot, CANDIDATES, rank, type Candidate, type Weights } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
-/**
- * How many windows, chosen by their signatures, are compared exactly. Among 50,000 windows, 200 held 0.978 of the exact
- * top ten, 400 held 0.991 and 800 held 0.996. Among fewer windows fewer suffice: each is two kilobytes that are sent
- * over the wire and thrown away. Long memories need more, because many of the windows may belong to the same memory.
- */
-const RESCORED = { least: 200, most: 500, share: 0.02 } as const
-/** Words, as they are counted for BM25, that fill a window of the built-in model. */
-const WORDS_OF_WINDOW = 120
-
-export function rescored(memories: number, averageLength: number): number {
-  const windowsEach = Math.max(1, averageLength / WORDS_OF_WINDOW)
-  return Math.min(RESCORED.most, Math.ceil(windowsEach * Math.max(RESCORED.least, memories * RESCORED.share)))
-}
-/** The SQL expression of each weight of a score. */
-const WEIGHTS: Record<keyof Weights, string> = {
-  confidence: 'm.confidence',
-  importance: 'm.importance',
-  freshAt: 'coalesce(m.freshness_date, m.updated_at)',
-}
-const weightNames = Object.keys(WEIGHTS) as (keyof Weights)[]
 const weightColumns = Object.values(WEIGHTS).join(', ')
 
 /** How many windows of a memory that was found by its words are compared exactly. */
@@ -55,7 +37,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
       const { meaning, viewer, now, limit, time = null } = search
       // In sequence: a search uses one CPU of the server and leaves the others to the events.
       const { words, frequencies } = await byWords(store, search)
-      const picked = await byMeaning(store, extension, search, rescored(words.memories, words.averageLength))
+      const picked = await byMeaning(store, extension, search, windowsByStatements(words))
       const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
       const note = ({ memory_id, part, vector }: Window): void => {
         const floats = floatsOf(Buffer.from(vector, 'base64'))
