@@ -7,7 +7,7 @@ import { requireMemory } from './get.ts'
 import { seenBy } from './see.ts'
 import type { Similar } from './similar.ts'
 import { listMemoriesById } from './sql.ts'
-import { jsonBody } from './wire.ts'
+import { jsonBody, type Reading } from './wire.ts'
 
 /** The index finds at most this many candidates by meaning. */
 const MOST = 100
@@ -17,9 +17,8 @@ export async function likeMemory(
   similar: Similar,
   principal: Principal,
   id: string,
-  limit = 10,
-  now: number,
-  isBrief = false,
+  { limit = 10 }: { limit?: number },
+  { now, isBrief }: Reading,
 ): Promise<JsonBody> {
   const { title, content } = await requireMemory(store, principal, id, now)
   const found = await similar.find(principal, `${title}\n${content}`, MOST)
@@ -38,5 +37,5 @@ export async function likeMemory(
     const memory = rows.get(other)
     return memory ? [{ memory, before: '{"memory":', after: `,"score":${score}}` }] : []
   })
-  return jsonBody(store, store, seen, { open: '{"results":[', items, close: () => ']}' }, isBrief)
+  return jsonBody(store, store, seen, { open: '{"results":[', items, close: () => ']}', isBrief })
 }

@@ -7,7 +7,7 @@ import type { Db } from '../store/db.ts'
 import type { FindText } from './index/memory-index.ts'
 import { allOf, disjointGone, disjointSeenBy, goneCondition, seenBy, type Condition } from './see.ts'
 import { listMemoriesById, pageMemories } from './sql.ts'
-import { jsonBody } from './wire.ts'
+import { jsonBody, type Reading } from './wire.ts'
 
 export interface MemoryQuery {
   offset?: number
@@ -36,8 +36,7 @@ export async function listMemories(
   findText: FindText,
   principal: Principal,
   query: MemoryQuery,
-  now: number,
-  isBrief = false,
+  { now, isBrief }: Reading,
 ): Promise<JsonBody> {
   const { offset = 0, limit = 50, scope, search = '', status = 'active' } = query
   const filters = filtersOf(query)
@@ -66,6 +65,7 @@ export async function listMemories(
     // A memory past its expiry has expired, whether or not a sweep has written it down.
     items: rows.map((memory) => ({ memory: { ...memory, status } })),
     close: () => `],"total":${total}}`,
+    isBrief,
   }
-  return jsonBody(db, db, seen, response, isBrief)
+  return jsonBody(db, db, seen, response)
 }

@@ -20,7 +20,7 @@ import { listMemoriesById, touchMemories } from './sql.ts'
 import { smallWords, type Language } from './index/languages.ts'
 import { askedWords, type Word } from './index/terms.ts'
 import { formsOf } from './index/word-forms.ts'
-import { jsonBody, type Item } from './wire.ts'
+import { jsonBody, type Item, type Reading } from './wire.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
   /**
@@ -134,11 +134,10 @@ async function touchLong(store: Store, principal: Principal, ids: readonly strin
 export async function searchMemories(
   store: Store,
   recall: Recall,
-  now: number,
   principal: Principal,
   { query, explain = false, ...options }: Static<typeof MemorySearch>,
+  { now, isBrief }: Reading,
   answered: (tx: Db, body: JsonBody) => Promise<void> = async () => {},
-  isBrief = false,
 ): Promise<JsonBody> {
   const ranked = await recall(principal, query, options)
   const seen = seenBy(principal, now)
@@ -159,8 +158,8 @@ export async function searchMemories(
         const shown = explain ? `,"signals":${JSON.stringify(signals)}` : ''
         return [{ memory, before: '{"memory":', after: `,"score":${score}${shown}}` }]
       })
-      const response = { open: '{"results":[', items, close: (count: number) => `],"total":${count}}` }
-      const body = await jsonBody(tx, store, seen, response, isBrief)
+      const response = { open: '{"results":[', items, close: (count: number) => `],"total":${count}}`, isBrief }
+      const body = await jsonBody(tx, store, seen, response)
       await answered(tx, body)
       return body
     },

@@ -19,7 +19,7 @@ import { findRelationship, type RelationshipRow } from './relationships-sql.ts'
 import { seenBy, type Viewer } from './see.ts'
 import { listMemoriesById, type ListedMemory } from './sql.ts'
 import { makePace, PAGE, waysFrom, type Way } from './walk.ts'
-import { jsonBody, relationshipJson } from './wire.ts'
+import { jsonBody, relationshipJson, type Reading } from './wire.ts'
 
 /** Relationships looked at in a level: more would take seconds of everybody's turns. */
 const MAX_WALKED = 200_000
@@ -164,9 +164,7 @@ export async function traverse(
   principal: Principal,
   id: string,
   query: { depth?: number; direction?: Direction },
-  now: number,
-  pause: Pause,
-  isBrief = false,
+  { now, pause, isBrief }: Reading & { pause: Pause },
 ): Promise<JsonBody> {
   await requireHead(db, principal, id, now)
   const depth = Math.min(MAX_TRAVERSAL_DEPTH, Math.max(1, query.depth ?? 1))
@@ -181,6 +179,7 @@ export async function traverse(
       after: `,"depth":${one.depth},"cumulative_strength":${one.strength}}`,
     })),
     close: (count: number) => `],"count":${count}}`,
+    isBrief,
   }
-  return jsonBody(db, db, seenBy(principal, now), response, isBrief)
+  return jsonBody(db, db, seenBy(principal, now), response)
 }

@@ -65,6 +65,13 @@ export function relationshipJson(row: Omit<RelationshipRow, 'created_by'>): stri
   return `${before.slice(0, -1)},"metadata":${row.metadata ?? 'null'},"created_at":"${iso(row.created_at)}"}`
 }
 
+/** How memories are read for a response. */
+export interface Reading {
+  now: number
+  /** Long texts are cut and `metadata` is empty, so the response is never long. */
+  isBrief?: boolean | undefined
+}
+
 /** An item of a response that contains a memory. */
 export interface Item {
   memory: ListedMemory
@@ -82,6 +89,7 @@ export interface Response {
   /** The separator of two items; a comma by default. */
   between?: string
   items: readonly Item[]
+  isBrief?: Reading['isBrief']
 }
 
 /** Yields a text in slices, none of which ends in the middle of a character. */
@@ -131,8 +139,8 @@ function* groups(items: readonly Item[]): Generator<Item[]> {
 }
 
 /** Yields a response. A long memory that was deleted, or hidden from the caller, since it was listed is left out. */
-export async function* piecesOf(db: Db, seen: Condition, response: Response, isBrief = false): AsyncGenerator<string> {
-  const { open, close, items, between = ',' } = response
+export async function* piecesOf(db: Db, seen: Condition, response: Response): AsyncGenerator<string> {
+  const { open, close, items, between = ',', isBrief = false } = response
   yield open
   let count = 0
   for (const group of isBrief ? [items] : groups(items)) {
@@ -160,14 +168,8 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response, isB
  * Returns the body of a response: complete if it is short, else in pieces, for which `store` is read when a piece is
  * requested. A brief body is always short: a thousand memories in it are 5 MB at most.
  */
-export async function jsonBody(
-  db: Db,
-  store: Db,
-  seen: Condition,
-  response: Response,
-  isBrief = false,
-): Promise<JsonBody> {
+export async function jsonBody(db: Db, store: Db, seen: Condition, response: Response): Promise<JsonBody> {
   const bytes = response.items.reduce((sum, { memory, extraBytes = 0 }) => sum + memory.bytes + extraBytes, 0)
-  if (bytes > LARGE && !isBrief) return { pieces: piecesOf(store, seen, response) }
-  return { text: await joined(piecesOf(db, seen, response, isBrief)) }
+  if (bytes > LARGE && !response.isBrief) return { pieces: piecesOf(store, seen, response) }
+  return { text: await joined(piecesOf(db, seen, response)) }
 }

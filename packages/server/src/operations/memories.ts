@@ -70,7 +70,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
   return [
     read(operations.listMemories, async ({ principal, query, options }, db) => ({
       status: 200,
-      ...(await listMemories(db, index.findText, principal, query, now(), options.brief)),
+      ...(await listMemories(db, index.findText, principal, query, { now: now(), isBrief: options.brief })),
     })),
 
     // Similar memories are searched for before the transaction, if that takes only a moment.
@@ -109,8 +109,8 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
 
     read(operations.listRelationships, async (call, db) => {
       const { principal, params, query, options } = call
-      const pause = pauseOf(steps, call)
-      return { status: 200, ...(await traverse(db, principal, params.id, query, now(), pause, options.brief)) }
+      const reading = { now: now(), pause: pauseOf(steps, call), isBrief: options.brief }
+      return { status: 200, ...(await traverse(db, principal, params.id, query, reading)) }
     }),
 
     write(operations.deleteRelationship, async ({ principal, params }, tx) => {

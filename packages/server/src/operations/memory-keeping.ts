@@ -42,7 +42,7 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
 
     read(operations.findSimilarMemories, async ({ principal, params, query, options }) => ({
       status: 200,
-      ...(await likeMemory(store, similar, principal, params.id, query.limit, now(), options.brief)),
+      ...(await likeMemory(store, similar, principal, params.id, query, { now: now(), isBrief: options.brief })),
     })),
 
     write(operations.mergeMemories, async ({ principal, params, body, options }, tx) =>

@@ -18,15 +18,14 @@ export const searchOperations = ({ store, recall, now }: SearchTools): Binding[]
     ...(await searchMemories(
       store,
       recall,
-      now(),
       principal,
       body,
+      { now: now(), isBrief: options.brief },
       async (tx, found) => {
         // A long response is not recorded: repeating the search has no effect that the first did not have.
         if ('text' in found && found.text.length <= MAX_RECORDED_READ)
           await record?.(tx, { status: 200, text: found.text })
       },
-      options.brief,
     )),
   })),
 ]

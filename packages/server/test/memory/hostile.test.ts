@@ -37,7 +37,13 @@ onBothEngines((engine) => {
     scopes: new Set<string>(),
   })
   const inProcess = async () =>
-    listMemories(service.store, service.app.memory.index.findText, viewer(), { limit: 200 }, service.clock.now())
+    listMemories(
+      service.store,
+      service.app.memory.index.findText,
+      viewer(),
+      { limit: 200 },
+      { now: service.clock.now() },
+    )
 
   test('[RCL-1] metadata is returned as the exact text that was sent, from create to search', async () => {
     const metadata = '{ "big" : 12345678901234567890, "e": 1.0, "half": "\\ud800", "list": [1,  2] }'
@@ -99,7 +105,8 @@ onBothEngines((engine) => {
     })
     assert.equal(found.headers.get('content-length'), null)
     assert.equal(found.body.total, 5)
-    const reached = await traverse(service.store, viewer(), made[0]!.id, {}, service.clock.now(), nextTurn)
+    const reading = { now: service.clock.now(), pause: nextTurn }
+    const reached = await traverse(service.store, viewer(), made[0]!.id, {}, reading)
     assert.ok('pieces' in reached)
 
     // Rows are read only when they are needed, so a memory that is deleted by then is left out.
@@ -148,7 +155,13 @@ onBothEngines((engine) => {
         return rows
       },
     }
-    const body = await listMemories(store, service.app.memory.index.findText, viewer(), {}, service.clock.now())
+    const body = await listMemories(
+      store,
+      service.app.memory.index.findText,
+      viewer(),
+      {},
+      { now: service.clock.now() },
+    )
     assert.ok('pieces' in body)
     let text = ''
     for await (const piece of body.pieces) {

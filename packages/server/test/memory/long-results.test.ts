@@ -52,7 +52,7 @@ onBothEngines((engine) => {
       scopes: [],
       teamId: null,
     } as never
-    await searchMemories(store, recall, service.clock.now(), principal, { query: 'long or short' })
+    await searchMemories(store, recall, principal, { query: 'long or short' }, { now: service.clock.now() })
     assert.deepEqual(marked, [2, 1, 1])
     const { memories } = await calls.list(agent, {})
     assert.deepEqual(

@@ -104,7 +104,7 @@ onBothEngines((engine) => {
       [{ ...agent, kind: 'org_admin' }, ofTenant],
     ] as const) {
       for (const filter of filters) {
-        const plans = await plansOf((store) => listMemories(store, async () => [], viewer, filter, 5))
+        const plans = await plansOf((store) => listMemories(store, async () => [], viewer, filter, { now: 5 }))
         assert.ok(plans.length > 1)
         for (const plan of plans) assertOnly(plan, indexes)
       }
@@ -119,7 +119,7 @@ onBothEngines((engine) => {
       for (const filter of [{}, ...filters]) {
         for (const status of ['deleted', 'expired'] as const) {
           const query = { ...filter, status }
-          const plans = await plansOf((store) => listMemories(store, async () => [], viewer, query, 5))
+          const plans = await plansOf((store) => listMemories(store, async () => [], viewer, query, { now: 5 }))
           for (const plan of plans) {
             assert.match(plan, new RegExp(`${index}\\b`))
             // Past their expiry, and not written down: few, and the indexes of live ones have the time.
