@@ -1,5 +1,5 @@
 // The small shapes that tools return: titles and snippets with ids, the rest on demand.
-import { Type, type Delivery, type Memory, type Schema, type Static } from '@sensorium/contract'
+import { Type, type Delivery, type Memory, type Static } from '@sensorium/contract'
 import { snippet } from '../kernel/beginning-of.ts'
 import { jsonPieces } from '../kernel/json-write.ts'
 import { passOnInSteps } from '../kernel/json-steps.ts'
@@ -11,7 +11,6 @@ const SNIPPET = 300
 export const USUAL_DATA = 4_000
 
 const text = (description: string) => Type.String({ description })
-export const optional = <T extends Schema>(schema: T) => Type.Optional(schema)
 
 export const MemorySummary = Type.Object({
   id: Type.String(),
@@ -19,7 +18,7 @@ export const MemorySummary = Type.Object({
   snippet: text('The beginning of the content; get_memory returns all of it.'),
   type: Type.String(),
   scope: Type.String(),
-  score: optional(
+  score: Type.Optional(
     Type.Number({ description: 'About the probability that the memory is relevant to the query, from 0 to 1.' }),
   ),
 })
@@ -38,22 +37,22 @@ export const DeliverySummary = Type.Object({
   event_id: Type.String(),
   type: Type.String(),
   source: Type.String(),
-  subject: optional(Type.String()),
-  time: optional(Type.String()),
-  recipient: optional(text('The agent or channel that the event was addressed to.')),
-  reply_to: optional(text('Where a reply should go: use it as the recipient in publish_event.')),
-  correlation_id: optional(text('Repeat this in a reply.')),
+  subject: Type.Optional(Type.String()),
+  time: Type.Optional(Type.String()),
+  recipient: Type.Optional(text('The agent or channel that the event was addressed to.')),
+  reply_to: Type.Optional(text('Where a reply should go: use it as the recipient in publish_event.')),
+  correlation_id: Type.Optional(text('Repeat this in a reply.')),
   attempt: Type.Integer(),
-  data: optional(
+  data: Type.Optional(
     Type.Unknown({ description: 'The data of the event; if it is long, the beginning of its JSON as text.' }),
   ),
-  data_is_cut: optional(
+  data_is_cut: Type.Optional(
     Type.Boolean({
       description:
         'Only the beginning of the data is shown. To read the rest, call give_back, then check_mailbox with a lower limit and more data_characters.',
     }),
   ),
-  related_memories: optional(Type.Array(Type.Unknown())),
+  related_memories: Type.Optional(Type.Array(Type.Unknown())),
 })
 
 /**

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
-import { countWords, TITLE_WEIGHT, wordsOf } from '../../src/memory/index/terms.ts'
-import { aMemory, everyCharacter, memoryCalls } from './tools.ts'
+import { countWords, TITLE_WEIGHT } from '../../src/memory/index/terms.ts'
+import { aMemory, everyCharacter, memoryCalls, wordsOf } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service

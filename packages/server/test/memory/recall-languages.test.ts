@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { languagesOf } from '../../src/memory/index/languages.ts'
-import { askedWords, countWords, wordsOf } from '../../src/memory/index/terms.ts'
+import { askedWords, countWords } from '../../src/memory/index/terms.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+import { memoryCalls, wordsOf } from './tools.ts'
 
 type Found = [content: string, question: string]
 

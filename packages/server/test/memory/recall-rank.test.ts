@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stem } from '../../src/memory/index/stem.ts'
-import { askedWords, countWords, wordsOf } from '../../src/memory/index/terms.ts'
+import { askedWords, countWords } from '../../src/memory/index/terms.ts'
 import { idf, lexical, type Words } from '../../src/memory/bm25.ts'
 import { findPassing } from '../../src/memory/in-passing.ts'
 import { blendFor, rank, recency, STOP_WORD, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
 import { tokenLikeness } from '../../src/memory/token-likeness.ts'
+import { wordsOf } from './tools.ts'
 
 // From the paper's own examples, step by step.
 const STEMS: Record<string, string> = {

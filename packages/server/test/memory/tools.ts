@@ -1,6 +1,8 @@
 // Helpers that the memory tests share.
 import assert from 'node:assert/strict'
 import type { CreatedMemory, Memory, RelatedMemory, Relationship, SearchResult } from '@sensorium/contract'
+import { atOnce } from '../../src/kernel/step-turns.ts'
+import { wordSteps, type Word } from '../../src/memory/index/terms.ts'
 import type { Reply, Service, TestTenant } from '../support/service.ts'
 
 export interface Actor {
@@ -75,6 +77,9 @@ export function memoryCalls({ call }: Pick<Service, 'call'>) {
 export const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id)
 
 export const titlesOf = (results: readonly SearchResult[]): string[] => results.map(({ memory }) => memory.title)
+
+/** Returns the words of a stored text. */
+export const wordsOf = (text: string): Word[] => atOnce(wordSteps(text))
 
 /** Counts the turns of the event loop that passed during `work`. */
 export async function turnsBeside<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {

@@ -173,8 +173,6 @@ export function* wordSteps(text: string): Generator<void, Word[]> {
   return yield* wordsIn(all, languages, 'text')
 }
 
-export const wordsOf = (text: string): Word[] => atOnce(wordSteps(text))
-
 /**
  * The most different forms of a memory that are indexed. English text of 32,768 characters has some 2,500; a text of
  * that many different characters had 45,000, which took half a second to write.
