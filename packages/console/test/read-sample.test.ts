@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileMapping, completeMapping, type FullMapping } from '../../server/src/ingest/mapping.ts'
 import { PRESET_MAPPINGS } from '../../server/src/ingest/webhooks/presets.ts'
-import { atOnce } from '../../server/test/support/at-once.ts'
+import { atOnce } from '../../server/src/kernel/step-turns.ts'
 import { makeReadSample } from '../src/pages/ingestion/read-sample.ts'
 import { SAMPLES } from '../src/pages/ingestion/samples.ts'
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { atOnce } from '../../src/kernel/step-turns.ts'
 import { makeFilters } from '../../src/routing/filters.ts'
+import { matchInSlices } from '../../src/routing/match.ts'
 import { RoutingTable, type Subscription } from '../../src/routing/table.ts'
 import { compileGlob } from '../../src/routing/glob.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { matchAtOnce } from '../support/match-at-once.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { eventIds, interest, poll, publish } from './tools.ts'
 
@@ -58,7 +59,7 @@ describe('the routing table', () => {
                 depth: Math.max(old.depth, depths.indexOf(s.enrichment)),
               })
             }
-            const found = matchAtOnce(table, { type: eventType, data: { n } }, tools).matches
+            const found = atOnce(matchInSlices(table, { type: eventType, data: { n } }, tools)).matches
             assert.deepEqual(
               new Map(
                 [...found]
@@ -96,7 +97,7 @@ describe('the routing table', () => {
         return 'com.bench.x'
       },
     }
-    assert.equal(matchAtOnce(table, event, tools).matches.size, 0)
+    assert.equal(atOnce(matchInSlices(table, event, tools)).matches.size, 0)
     assert.equal(tried, 1)
   })
 })

@@ -7,7 +7,7 @@ import { Failure } from '../../src/kernel/failure.ts'
 import { parseJson, withExactNumbers } from '../../src/kernel/json.ts'
 import { completeMapping, compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
 import type { IngestMapping } from '@sensorium/contract'
-import { atOnce } from '../support/at-once.ts'
+import { atOnce } from '../../src/kernel/step-turns.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 

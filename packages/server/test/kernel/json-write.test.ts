@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { invalidEvent } from '../../src/kernel/failure.ts'
 import { rawJson, toText } from '../../src/kernel/json.ts'
 import { jsonPieces, textSteps } from '../../src/kernel/json-write.ts'
-import { atOnce } from '../support/at-once.ts'
+import { atOnce } from '../../src/kernel/step-turns.ts'
 
 const written = (value: unknown): string => atOnce(textSteps(value))
 

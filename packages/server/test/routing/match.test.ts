@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import v8 from 'node:v8'
 import vm from 'node:vm'
+import { atOnce } from '../../src/kernel/step-turns.ts'
 import { makeFilters } from '../../src/routing/filters.ts'
 import { EVENT_STEPS, matchInSlices } from '../../src/routing/match.ts'
 import { RoutingTable, type Subscription } from '../../src/routing/table.ts'
-import { matchAtOnce } from '../support/match-at-once.ts'
+
+const matchAtOnce = (...given: Parameters<typeof matchInSlices>) => atOnce(matchInSlices(...given))
 
 const LIST = Array.from({ length: 80 }, (_, i) => i)
 /** Some forty thousand steps over LIST. */
