@@ -14,12 +14,11 @@ import type { Db, Store } from '../store/db.ts'
 /** With a background run every two seconds, the memories of a crashed node are being embedded after five seconds. */
 const CLAIM_MS = 3_000
 const RENEW_MS = 1_000
-/**
- * How long a memory rests: after a failure; if it was claimed with one that failed and was not tried by itself, which is
- * shorter, so that the two are not claimed together again; and after the service refused its text.
- */
+/** How long a memory rests after a failure. */
 const RETRY_MS = 30_000
+/** If it was claimed with one that failed and not tried alone: shorter, so that the two are not claimed together. */
 const UNSURE_MS = 20_000
+/** After the service refused its text. */
 const REFUSED_MS = 3_600_000
 
 /** Condition on a memory that is neither claimed nor resting. */
@@ -229,6 +228,7 @@ export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Cla
       await store.tx(async (tx) => {
         const until = REST_MS[why] === 0 ? 0 : clock.now() + REST_MS[why]
         for (const { tenantId, memoryId, version } of texts.toSorted(byName)) {
+          // Ends the claim on a memory, unless its text has changed since. Locks its row.
           await tx.run(
             'update memory_recall set claimed_until = 0, retry_at = ? where tenant_id = ? and memory_id = ? and version = ?',
             [until, tenantId, memoryId, version],

@@ -119,6 +119,7 @@ export async function moveEdges(tx: Db, tenantId: string, into: string, merged: 
   await inSteps(dropped, async (values) =>
     meterStoredBytes(tx, tenantId, -sumOfBytes(await tx.rows<{ bytes: number }>(deleteThese, values))),
   )
+  // Each statement moves one end of some edges, and locks their rows.
   for (const [end, ids] of [
     ['source_memory_id', outgoing],
     ['target_memory_id', incoming],

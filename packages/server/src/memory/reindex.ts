@@ -44,6 +44,7 @@ export async function reindex(
     )
   while ((await wakeResting()) > 0);
   for (;;) {
+    // How many memories of all tenants are indexed, and how many with this model. Locks nothing.
     const counts = await one<{ total: number; done: number }>(
       store,
       'select count(*) as total, coalesce(sum(case when embedded = ? then 1 else 0 end), 0) as done from memory_recall',

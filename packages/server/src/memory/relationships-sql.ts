@@ -35,6 +35,7 @@ export const insertRelationship = (tx: Db, row: RelationshipRow): Promise<number
     RELATIONSHIP.map((name) => row[name]),
   )
 
+/** Returns the relationship that is in the way of this one, if there is one. Locks nothing. */
 export const findSameRelationship = (db: Db, row: RelationshipRow) =>
   one<{ id: string }>(
     db,
@@ -43,9 +44,11 @@ export const findSameRelationship = (db: Db, row: RelationshipRow) =>
     [row.tenant_id, row.source_memory_id, row.target_memory_id, row.relationship_type],
   )
 
+/** A relationship by its id, if it begins at this memory. */
 const SELECTED = `select ${RELATIONSHIP.join(', ')} from memory_relationships
   where tenant_id = ? and source_memory_id = ? and id = ?`
 
+/** Returns a relationship that begins at this memory. Locks nothing. */
 export const findRelationship = (db: Db, tenantId: string, sourceId: string, id: string) =>
   one<RelationshipRow>(db, SELECTED, [tenantId, sourceId, id])
 

@@ -269,5 +269,6 @@ export const lockExpired = (tx: Db, tenantId: string, now: number, limit: number
     [tenantId, now, limit],
   )
 
+/** Marks a memory as expired. The caller holds its row. */
 export const setExpired = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run(`update memories set status = 'expired' where tenant_id = ? and id = ?`, [tenantId, id])

@@ -156,6 +156,7 @@ function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
   return [...kept, { ...oldest, changed: VERSIONED }]
 }
 
+/** Deletes all versions of a memory, whose row the caller holds, and returns how many. */
 export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_versions where tenant_id = ? and memory_id = ?', [tenantId, id])
 

@@ -61,10 +61,12 @@ const noted = ({ started, snapshot }: Seen): string => JSON.stringify({ started,
 export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSource {
   async function read(tenantId: string, model: string): Promise<TenantColumns | null> {
     const columns = new TenantColumns(weightNames)
+    // The snapshot from which the columns are read, taken before any row is.
     const [seen] = await store.rows<Seen>(`select ${SEEN}`)
     columns.seenUpTo = noted(seen!)
     let last = ''
     for (;;) {
+      // The next live memories by id. Locks nothing.
       const rows = await store.rows<Row>(`${ROWS} and m.id > ? order by m.id limit ?`, [tenantId, last, PAGE])
       for (const row of rows) columns.put(memoryColumns(tenantId, cellsOf(row), null))
       if (columns.ids.length > mostKept) return null
@@ -72,6 +74,7 @@ export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSourc
       last = columns.ids.at(-1)!
     }
     for (let after: [string, number] = ['', 0]; ; ) {
+      // The next windows by memory and number. Locks nothing.
       const rows = await store.rows<WindowRow>(
         `${SIGNATURES} and (memory_id, part) > (?, ?::integer) order by memory_id, part limit ?`,
         [tenantId, model, ...after, PAGE],
@@ -103,6 +106,7 @@ export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSourc
 
   async function refresh(columns: TenantColumns, tenantId: string, model: string, ids: string[]): Promise<void> {
     const list = store.dialect.list(ids)
+    // The changed memories that are still live, and their windows. Locks nothing.
     const rows = await store.rows<Row>(`${ROWS} and ${store.dialect.inList('m.id')}`, [tenantId, list])
     const windows = await store.rows<WindowRow>(`${SIGNATURES} and ${store.dialect.inList('memory_id')}`, [
       tenantId,

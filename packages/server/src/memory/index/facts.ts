@@ -43,6 +43,7 @@ export async function putFacts(tx: Db, { tenant_id, id, metadata }: Described): 
     )
 }
 
+/** Deletes the facts of a memory, whose row the caller has locked. */
 export const removeFacts = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_facts where tenant_id = ? and memory_id = ?', [tenantId, id])
 

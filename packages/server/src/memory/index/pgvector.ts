@@ -32,6 +32,34 @@ export interface Pgvector {
 
 const vectorText = (vector: Float32Array): string => `[${Array.from(vector).join(',')}]`
 
+/** Returns whether the extension can be used. Creates it, and its column, if the server has it. */
+async function setUp(store: Store): Promise<boolean> {
+  // Whether the database has the extension; no row if the server does not offer it.
+  const [there] = await store.rows<{ installed: boolean }>(
+    "select exists (select 1 from pg_extension where extname = 'vector') as installed from pg_available_extensions where name = 'vector'",
+  )
+  if (!there) return false
+  try {
+    await store.tx(async (tx) => {
+      // Held until the commit: nodes that start together set up one after the other.
+      await tx.rows('select pg_advisory_xact_lock(7310868735937)')
+      if (!there.installed) await tx.run('create extension if not exists vector')
+      // A row if the column is there already.
+      const [column] = await tx.rows(
+        "select 1 from information_schema.columns where table_name = 'memory_vectors' and column_name = 'embedding'",
+      )
+      if (column) return
+      await tx.run('alter table memory_vectors add column embedding vector')
+      // Memories that are already embedded are embedded again, which fills the column.
+      await tx.run("update memory_recall set embedded = '', claimed_until = 0, retry_at = 0 where embedded <> ''")
+    })
+    return true
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
+    return false // no right to create the extension: signatures are used instead
+  }
+}
+
 export function pgvector(store: Store, small = SMALL): Pgvector {
   let known: Promise<boolean> | undefined
   let isPrepared = false
@@ -39,32 +67,8 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
   const ready = new Set<number>()
   const notBefore = new Map<number, number>()
 
-  async function setUp(): Promise<boolean> {
-    const [there] = await store.rows<{ installed: boolean }>(
-      "select exists (select 1 from pg_extension where extname = 'vector') as installed from pg_available_extensions where name = 'vector'",
-    )
-    if (!there) return false
-    try {
-      await store.tx(async (tx) => {
-        await tx.rows('select pg_advisory_xact_lock(7310868735937)')
-        if (!there.installed) await tx.run('create extension if not exists vector')
-        const [column] = await tx.rows(
-          "select 1 from information_schema.columns where table_name = 'memory_vectors' and column_name = 'embedding'",
-        )
-        if (column) return
-        await tx.run('alter table memory_vectors add column embedding vector')
-        // Memories that are already embedded are embedded again, which fills the column.
-        await tx.run("update memory_recall set embedded = '', claimed_until = 0, retry_at = 0 where embedded <> ''")
-      })
-      return true
-    } catch (error) {
-      if (error instanceof StoreUnavailable) throw error
-      return false // no right to create the extension: signatures are used instead
-    }
-  }
-
   const available = (): Promise<boolean> =>
-    (known ??= setUp().catch((error: unknown) => {
+    (known ??= setUp(store).catch((error: unknown) => {
       known = undefined // the store was unavailable: check again next time
       throw error
     }))
@@ -103,6 +107,7 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
       if (!(await available())) return null
       const { viewer, meaning, model } = search
       const dimensions = meaning!.vector.length
+      // How many windows the tenant has, counted no further than needed. Locks nothing.
       const [size] = await store.rows<{ windows: number }>(
         'select count(*) as windows from (select 1 from memory_vectors where tenant_id = ? limit ?) w',
         [viewer.tenantId, small + 1],
@@ -134,6 +139,7 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
     async keep(tx, tenantId, memoryId, windows) {
       if (!isPrepared) return
       for (const [part, { vector }] of windows.entries()) {
+        // Adds the extension's form of a vector to its row, which this transaction inserted.
         await tx.run(
           'update memory_vectors set embedding = ?::vector where tenant_id = ? and memory_id = ? and part = ?',
           [vectorText(vector), tenantId, memoryId, part],

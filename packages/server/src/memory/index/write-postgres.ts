@@ -44,6 +44,7 @@ async function writeWords(
   { tenant_id, id, words, length }: IndexedWords<Frequencies>,
   hasSome: boolean,
 ): Promise<void> {
+  // The words of the memory, whose state this transaction has locked.
   if (hasSome) await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
   for (let from = 0; from < words.length; from += AT_ONCE) {
     const some = words.slice(from, from + AT_ONCE)
@@ -57,6 +58,7 @@ async function writeWords(
 export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter<Frequencies> => ({
   encode,
   async putText(tx, { tenant_id, id, title, content, grams }) {
+    // Inserts or replaces the text. Waits for another writer of the same memory.
     await tx.run(
       `insert into memory_texts (tenant_id, id, title, content, grams) values (?, ?, ?, ?, ?::integer[])
        on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content, grams = excluded.grams`,
@@ -66,6 +68,7 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter<
   async putWords(tx, words) {
     const { tenant_id, id, length } = words
     const first = firstVersion()
+    // Returns the version: the first one only if the row is new and there are no words to delete.
     const row = await one<{ version: number }>(tx, `${PUT_STATE} returning version`, [tenant_id, id, length, first])
     await writeWords(tx, words, row!.version !== first)
   },
@@ -76,7 +79,8 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter<
     return true
   },
   async remove(tx, tenantId, id) {
-    // The state is deleted first, in the same order as concurrent writers of words or vectors lock it.
+    // Each statement deletes what one memory has. The state is first: concurrent writers of words or vectors lock it
+    // first too.
     await tx.run('delete from memory_recall where tenant_id = ? and memory_id = ?', [tenantId, id])
     await tx.run('delete from memory_texts where tenant_id = ? and id = ?', [tenantId, id])
     await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenantId, id])

@@ -62,6 +62,7 @@ function* encode(tenantId: string, counts: ReadonlyMap<string, number>): Generat
 
 /** Writes the words of a memory under its number, in place of its present words. */
 function writeWords(tx: Db, doc: number, { title, content }: Tokens, hasSome: boolean): void {
+  // Both run at the end of the transaction; the number is that of a state that this transaction has written.
   if (hasSome) tx.runLast('delete from memory_words where rowid = ?', [doc])
   tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [doc, title, content])
 }
@@ -76,6 +77,7 @@ export const sqliteWriter: EngineWriter<Tokens> = {
        on conflict (tenant_id, id) do update set title = excluded.title, content = excluded.content returning doc`,
       [tenant_id, id, title, content],
     )
+    // Writes the grams under that number, at the end of the transaction.
     tx.runLast('insert or replace into memory_grams (rowid, grams) values (?, ?)', [
       row!.doc,
       Array.from(grams, gramWord).join(' '),
@@ -83,6 +85,7 @@ export const sqliteWriter: EngineWriter<Tokens> = {
   },
   async putWords(tx, words) {
     const first = firstVersion()
+    // Returns the number, and the version: the first one only if the row is new and there are no words to delete.
     const row = await one<{ doc: number; version: number }>(tx, `${PUT_STATE} returning doc, version`, [
       words.tenant_id,
       words.id,
@@ -92,6 +95,7 @@ export const sqliteWriter: EngineWriter<Tokens> = {
     writeWords(tx, row!.doc, words.words, row!.version !== first)
   },
   async replaceWords(tx, words, version) {
+    // Returns the number of the words, or no row if the text has changed.
     const row = await one<{ doc: number }>(tx, `${PUT_RULES} returning doc`, [
       words.length,
       words.tenant_id,
@@ -102,7 +106,8 @@ export const sqliteWriter: EngineWriter<Tokens> = {
     return row !== undefined
   },
   async remove(tx, tenantId, id) {
-    // Each statement deletes the row of one memory and returns its number in the full-text index.
+    // Each statement deletes the row of one memory and returns its number in the full-text index, whose row is deleted
+    // at the end of the transaction.
     const text = await one<{ doc: number }>(
       tx,
       'delete from memory_texts where tenant_id = ? and id = ? returning doc',

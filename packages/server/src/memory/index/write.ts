@@ -68,6 +68,7 @@ function textOf(
   return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seedOf(tenant_id)), ...grams] }
 }
 
+/** Deletes the vectors of a memory. The caller has locked its state. */
 const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, id])
 
