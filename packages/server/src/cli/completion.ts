@@ -1,6 +1,7 @@
 // Generates scripts that complete commands, options and the values of options. The scripts contain the whole list of
 // commands, so that completion starts no process.
 import { argumentsOf, optionsOf, wordsOf, type Command } from './command.ts'
+import { quoted } from './terminal/quoted.ts'
 
 interface OptionParts {
   flag: string
@@ -85,7 +86,6 @@ export function bashScript(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 /** Returns `name:what it is`, as zsh's `_describe` reads it. */
 const described = (name: string, what: string): string => quoted(`${name.replaceAll(':', '\\:')}:${what}`)
 

@@ -1,7 +1,7 @@
 // The operator's commands. They read the environment of the service and work on its store, even while it runs.
 import type { OperatorCommand, Section } from '../command.ts'
+import { AUDIT_FILTER, PAGE } from './options.ts'
 
-const PAGE = { '--offset <number>': 'how many to skip', '--limit <number>': 'how many to show' }
 const MAPPING = {
   '--entity <CEL>': 'the entity, from `body` and `headers`',
   '--action <CEL>': 'what happened to the entity',
@@ -42,14 +42,7 @@ const tenants: Listed[] = [
   {
     usage: 'tenant audit <slug>',
     summary: 'Show who changed what in a tenant, newest first',
-    options: {
-      '--actor <id>': 'only changes by this agent or org-admin, or by `operator`',
-      '--action <name>': 'only this kind of change, such as mintKey',
-      '--since <time>': 'at or after this time',
-      '--until <time>': 'at or before this time',
-      '--offset <number>': 'how many to skip',
-      '--limit <number>': 'how many to show',
-    },
+    options: { ...AUDIT_FILTER, ...PAGE },
     examples: ['sensorium tenant audit acme --action updateTenantSettings'],
     load: () => import('../operator/tenant-audit.ts'),
   },

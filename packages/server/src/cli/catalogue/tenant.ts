@@ -1,7 +1,7 @@
 // Commands for a tenant: agents, their keys and interests, channels, and the audit log.
 import type { ClientCommand, Section } from '../command.ts'
+import { AUDIT_FILTER, PAGE } from './options.ts'
 
-const PAGE = { '--offset <number>': 'how many to skip', '--limit <number>': 'how many to show' }
 const AGENT = { '--agent <id>': 'the agent (default: the agent of the key)' }
 const FILTER = { '--filter <CEL>': 'a predicate over the event, such as data.celsius > 80' }
 
@@ -213,13 +213,7 @@ const audit: Listed[] = [
   {
     usage: 'audit',
     summary: 'Show who changed what in the tenant, newest first; for org-admins',
-    options: {
-      '--actor <id>': 'only changes by this agent or org-admin, or by `operator`',
-      '--action <name>': 'only this kind of change, such as mintKey',
-      '--since <time>': 'at or after this time',
-      '--until <time>': 'at or before this time',
-      ...PAGE,
-    },
+    options: { ...AUDIT_FILTER, ...PAGE },
     examples: ['sensorium audit --action mintKey'],
     load: () => import('../client/audit.ts'),
   },

@@ -14,15 +14,19 @@ type Choice = { delivery_ids: string[] } | { filter: DeadLetterFilter; limit: nu
 type Settle = (client: Client, choice: Choice, signal: AbortSignal) => Promise<number>
 
 interface Verb {
+  /** The field of the result. */
+  word: 'replayed' | 'discarded'
   says: string
   settle: Settle
 }
 
 const REPLAY: Verb = {
+  word: 'replayed',
   says: 'put back into the mailbox',
   settle: async (client, choice, signal) => (await client.deliveries.replayMany(choice, { signal })).replayed,
 }
 const DISCARD: Verb = {
+  word: 'discarded',
   says: 'deleted',
   settle: async (client, choice, signal) => (await client.deliveries.discardMany(choice, { signal })).discarded,
 }
@@ -64,7 +68,7 @@ async function settleNamed(
  * `until`.
  */
 async function settleFitting(
-  verb: Verb,
+  settle: Settle,
   client: Client,
   filter: DeadLetterFilter,
   newest: { total: number; until: string },
@@ -74,7 +78,7 @@ async function settleFitting(
   let done = 0
   while (done < newest.total) {
     const limit = Math.min(STEP, newest.total - done)
-    const step = await verb.settle(client, { filter: { ...filter, until: newest.until }, limit }, signal)
+    const step = await settle(client, { filter: { ...filter, until: newest.until }, limit }, signal)
     done += step
     if (newest.total > STEP) shown.show(done, newest.total)
     if (step === 0) break
@@ -96,28 +100,27 @@ async function fitting(
 const count = (number: number): string => `${number} dead letter${number === 1 ? '' : 's'}`
 
 const runOf =
-  (verb: Verb): ClientRun =>
+  ({ word, says, settle }: Verb): ClientRun =>
   async ({ client, signal, ...given }) => {
     const choice = chosen(given)
     const { matched, until } = await fitting(client, choice, signal)
-    const word = verb === REPLAY ? 'replayed' : 'discarded'
     const shown = progress('dead letters')
     try {
       const isTrial = given.flags.has('dry-run')
       if (matched === 0 && !isTrial) return { json: { matched, [word]: 0 }, text: 'There are no such dead letters.' }
       if (isTrial) {
         const some = 'ids' in choice ? await settleNamed(countOnly, client, choice.ids, shown, signal) : matched
-        return { json: { matched: some, [word]: 0 }, text: `${count(some)} would be ${verb.says}; nothing was done.` }
+        return { json: { matched: some, [word]: 0 }, text: `${count(some)} would be ${says}; nothing was done.` }
       }
       const done =
         'ids' in choice
-          ? await settleNamed(verb.settle, client, choice.ids, shown, signal)
-          : await settleFitting(verb, client, choice.filter, { total: matched, until }, shown, signal)
+          ? await settleNamed(settle, client, choice.ids, shown, signal)
+          : await settleFitting(settle, client, choice.filter, { total: matched, until }, shown, signal)
       const missing = matched - done
       const rest = missing > 0 ? ` ${missing} of ${matched} ${missing === 1 ? 'was' : 'were'} not found.` : ''
       return {
         json: { matched, [word]: done },
-        text: `${count(done)} ${done === 1 ? 'was' : 'were'} ${verb.says}.${rest}`,
+        text: `${count(done)} ${done === 1 ? 'was' : 'were'} ${says}.${rest}`,
         exitCode: rest === '' ? EXIT.ok : EXIT.failed,
       }
     } finally {

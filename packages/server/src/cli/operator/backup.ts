@@ -5,6 +5,7 @@ import { ruleBroken } from '../../kernel/failure.ts'
 import { secretFile } from '../../store/secret-file.ts'
 import { Unsupported, type OperatorRun } from '../command.ts'
 import { progress } from '../terminal/progress.ts'
+import { quoted } from '../terminal/quoted.ts'
 import { errorScreen } from '../terminal/screen.ts'
 
 export const run: OperatorRun = async ({ args, config }) => {
@@ -47,6 +48,3 @@ async function watched<T>(from: string, to: string, copy: () => Promise<T>): Pro
     shown.end()
   }
 }
-
-/** Quotes a text so that a shell takes it as one word. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

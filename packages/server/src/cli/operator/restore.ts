@@ -5,8 +5,8 @@ import { databaseFile, makeDataDirectory } from '../../store/data-directory.ts'
 import { ownDirectory } from '../../store/own-directory.ts'
 import { replaceDatabase } from '../../store/restore.ts'
 import { readSecret, secretFile } from '../../store/secret-file.ts'
-import { quoted } from './backup.ts'
 import { Unsupported, type OperatorRun } from '../command.ts'
+import { quoted } from '../terminal/quoted.ts'
 
 export const run: OperatorRun = async ({ args, config }) => {
   const { databaseUrl, dataDir, secret } = config()
