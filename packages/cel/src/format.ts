@@ -9,8 +9,8 @@ import {
   overBudget,
   spend,
   spendChars,
-  Uint,
   typeWord,
+  wholeOf,
   type Context,
   type Result,
   type Value,
@@ -80,21 +80,14 @@ function wrong(c: Context, clause: string, value: Value): typeof FAULT {
   return fail(c, `%${clause} cannot be applied to ${typeWord(value)}`)
 }
 
-/** Returns an int or a uint as a bigint; null for anything else. */
-function integer(value: Value): bigint | null {
-  if (value instanceof Uint) return value.unsigned
-  if (typeof value === 'bigint') return value
-  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null
-}
-
 function decimal(c: Context, value: Value): string | typeof FAULT {
-  const whole = integer(value)
+  const whole = wholeOf(value)
   if (whole !== null) return String(whole)
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : wrong(c, 'd', value)
 }
 
 function inBase(c: Context, clause: string, value: Value, base: number): string | typeof FAULT {
-  const whole = integer(value)
+  const whole = wholeOf(value)
   return whole === null ? wrong(c, clause, value) : whole.toString(base)
 }
 

@@ -1,5 +1,5 @@
 import { isNumeric, plain } from './arithmetic.ts'
-import { functionOf, variadic, type Arg, type Definitions, type Fn } from './definition.ts'
+import { functionOf, variadic, type Definitions, type Fn } from './definition.ts'
 import { mistyped, wholeNumber } from './strings.ts'
 import {
   double,
@@ -10,6 +10,7 @@ import {
   overBudget,
   spend,
   Uint,
+  wholeOf,
   type Context,
   type Result,
   type Value,
@@ -72,33 +73,26 @@ function test(name: string, holds: (value: number) => boolean): Fn {
   }
 }
 
-/** Returns the 64 bits of an int or a uint; null for anything else. */
-function bits(value: Arg): bigint | null {
-  if (value instanceof Uint) return value.unsigned
-  if (typeof value === 'bigint') return value
-  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null
-}
-
 const from = (bitsOf: bigint, unsigned: boolean): Value =>
   unsigned ? new Uint(BigInt.asUintN(64, bitsOf)) : int(BigInt.asIntN(64, bitsOf))
 
 function bitwise(name: string, combine: (a: bigint, b: bigint) => bigint): Fn {
   return (c, a, b) => {
-    const [x, y] = [bits(a), bits(b)]
+    const [x, y] = [wholeOf(a), wholeOf(b)]
     if (x === null || y === null || a instanceof Uint !== b instanceof Uint) return mistyped(c, name, a, b)
     return from(combine(x, y), a instanceof Uint)
   }
 }
 
 function bitNot(c: Context, value: Value): Result {
-  const found = bits(value)
+  const found = wholeOf(value)
   return found === null ? mistyped(c, 'math.bitNot', value) : from(~found, value instanceof Uint)
 }
 
 /** A logical shift: bits that are shifted out are lost and zeros are shifted in, whatever the sign. */
 function shift(name: string, move: (value: bigint, by: bigint) => bigint): Fn {
   return (c, value, by) => {
-    const [found, offset] = [bits(value), wholeNumber(by)]
+    const [found, offset] = [wholeOf(value), wholeNumber(by)]
     if (found === null || offset === null) return mistyped(c, name, value, by)
     if (offset < 0) return fail(c, `${name}() has a negative offset`)
     const unsigned = value instanceof Uint

@@ -169,6 +169,13 @@ export function int(value: bigint): number | bigint {
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 const MIN_SAFE = -MAX_SAFE
 
+/** Returns an int or a uint as a bigint; null for anything else. */
+export function wholeOf(value: unknown): bigint | null {
+  if (value instanceof Uint) return value.unsigned
+  if (typeof value === 'bigint') return value
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null
+}
+
 export const MAX_INT = 2n ** 63n - 1n
 export const MIN_INT = -(2n ** 63n)
 export const MAX_UINT = 2n ** 64n - 1n
