@@ -104,6 +104,6 @@ async function checkedSecrets(store: Store, { secret, dataDir }: Config): Promis
 }
 
 /** Returns what identifies the secret that the store was made with, undefined before its first start. */
-async function fingerprintOf(store: Store): Promise<string | undefined> {
+export async function fingerprintOf(store: Store): Promise<string | undefined> {
   return (await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'"))?.value
 }

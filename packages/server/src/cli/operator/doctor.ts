@@ -7,9 +7,9 @@ import { makeSecrets } from '../../kernel/secrets.ts'
 import { verifiedWeights } from '../../memory/embed/model.ts'
 import { modelFolder, runtimePackage } from '../../memory/embed/model-files.ts'
 import { tooOpen } from '../../store/data-directory.ts'
-import { one, type Store } from '../../store/db.ts'
+import type { Store } from '../../store/db.ts'
 import { schemaStanding, schemaVersion } from '../../store/migrate.ts'
-import { connect, storeExists } from '../../store/open.ts'
+import { connect, fingerprintOf, storeExists } from '../../store/open.ts'
 import { readSecret } from '../../store/secret-file.ts'
 import { tryWrite } from '../../store/write-watch.ts'
 import type { OperatorRun } from '../command.ts'
@@ -107,12 +107,10 @@ async function examineSecret({ secret, dataDir }: Config, store: Store | null): 
   const master = secret ?? readSecret(dataDir)
   const source = secret === null ? 'kept in DATA_DIR' : 'SENSORIUM_SECRET'
   const made = store && (await schemaVersion(store)) > 0
-  const row = made
-    ? await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'")
-    : undefined
-  if (row && master === null)
+  const fingerprint = made ? await fingerprintOf(store) : undefined
+  if (fingerprint && master === null)
     return wrong('the secret this store was made with is missing: set SENSORIUM_SECRET, or bring its file back')
-  if (row && master !== null && makeSecrets(master).fingerprint !== row.value)
+  if (fingerprint && master !== null && makeSecrets(master).fingerprint !== fingerprint)
     return wrong(`${source}: not the secret this store was made with`)
   return fine(master === null ? 'none yet; the first start makes it' : source)
 }
