@@ -2,11 +2,8 @@
 import { operation } from './operation.ts'
 import { Type, type Static, dateTime, id, jsonObject, oneOf } from './shapes.ts'
 
-export const EVENT_MEDIA_TYPES = [
-  'application/json',
-  'application/cloudevents+json',
-  'application/cloudevents-batch+json',
-] as const
+export const STRUCTURED_TYPE = 'application/cloudevents+json'
+export const BATCH_TYPE = 'application/cloudevents-batch+json'
 export const MAX_EVENT_ID = 512
 /** The type of a channel post that names none. */
 export const POSTED_TYPE = 'com.sensorium.channel.posted'
@@ -227,7 +224,7 @@ export const eventOperations = {
     method: 'POST',
     path: '/events',
     access: { scope: 'send' },
-    consumes: EVENT_MEDIA_TYPES,
+    consumes: ['application/json', STRUCTURED_TYPE, BATCH_TYPE],
     body: Event,
     checksBody: true,
     bodyLimit: 'event',

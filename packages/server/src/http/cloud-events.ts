@@ -1,6 +1,7 @@
 // CloudEvents over HTTP: structured, binary and batch mode, read into events that may be published. The text of an
 // envelope is kept as it came: numbers too long for JavaScript, the order of keys and the bytes of strings all survive.
 import type { IncomingHttpHeaders } from 'node:http'
+import { BATCH_TYPE, STRUCTURED_TYPE } from '@sensorium/contract'
 import { Failure, invalidEvent, tooLarge } from '../kernel/failure.ts'
 import {
   eventWithData,
@@ -14,8 +15,6 @@ import { readMembers } from '../kernel/json-members.ts'
 import { isLong } from '../kernel/json-steps.ts'
 import { nextTurn, type Pause } from '../kernel/step-turns.ts'
 
-export const BATCH_TYPE = 'application/cloudevents-batch+json'
-const STRUCTURED_TYPE = 'application/cloudevents+json'
 const MAX_BATCH = 100
 /** Bytes between two pauses: some two milliseconds. */
 const SPLIT_STRETCH = 1_048_576

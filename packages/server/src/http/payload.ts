@@ -1,7 +1,7 @@
 // The body of a request on its way to an operation: read with the limit of the operation, its media type checked, and
 // turned into a value only when the operation asks for it.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Operation } from '@sensorium/contract'
+import { BATCH_TYPE, type Operation } from '@sensorium/contract'
 import { type Failure, invalid, unsupportedMediaType } from '../kernel/failure.ts'
 import { readMembers } from '../kernel/json-members.ts'
 import { mediaType, type ParsedJson } from '../kernel/json.ts'
@@ -13,7 +13,7 @@ import { repeatableOf } from '../operations/repeatable.ts'
 import { exampleOf } from '../operations/validate.ts'
 import { readBody } from './body.ts'
 import type { BodyTurns } from './body-turns.ts'
-import { BATCH_TYPE, isBinaryMode, readBatch, readEvent } from './cloud-events.ts'
+import { isBinaryMode, readBatch, readEvent } from './cloud-events.ts'
 import type { Exchange } from './exchange.ts'
 import { imports } from './large-responses.ts'
 import { spoolBody } from './spool.ts'

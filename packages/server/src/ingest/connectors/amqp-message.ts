@@ -1,5 +1,6 @@
 // Turns an AMQP 1.0 message into an event: a CloudEvent, structured or binary, is kept as it is; other JSON goes
 // through the mapping. Pure. A long body is read in steps, with a turn for other work after each.
+import { STRUCTURED_TYPE } from '@sensorium/contract'
 import rhea, { type Message } from 'rhea'
 import {
   eventWithData,
@@ -15,7 +16,6 @@ import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import type { Mapper } from '../mapping.ts'
 import { checkMessage, Unreadable } from './amqp-encoding.ts'
 
-const STRUCTURED = 'application/cloudevents+json'
 const ATTRIBUTE = /^cloudEvents[:_]/
 const DATA_SECTION = 0x75
 
@@ -33,7 +33,7 @@ export async function readMessage(
   if (raw.length > maxBytes) throw tooLarge(raw.length, maxBytes)
   const type = mediaType(message.content_type)
   const properties = (message.application_properties ?? {}) as Record<string, unknown>
-  if (type === STRUCTURED) return structured(raw)
+  if (type === STRUCTURED_TYPE) return structured(raw)
   if (Object.keys(properties).some((name) => ATTRIBUTE.test(name))) return binary(message, properties, type, raw)
 
   const parsed = await parseBody(raw, { extraDepth: -1, exactNumbers: true })
