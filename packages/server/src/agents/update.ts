@@ -69,6 +69,7 @@ export async function setAgentStatus(
   status: AgentRow['status'],
 ): Promise<UpdatedAgent> {
   const updated = await change(db, now, tenantId, id, () => ({ status }))
+  if (!updated.isChanged) return updated
   await recordRoutingChange(db, tenantId, 'agent', id, now)
   announce(db, 'keys', tenantId)
   announce(db, 'agent', id)
@@ -76,8 +77,8 @@ export async function setAgentStatus(
 }
 
 /**
- * Nothing is delivered to a paused agent: the statement that claims checks for it (delivery/sql.ts), and a publish on
- * any node knows it from the routing. Polls that wait are woken when the agent resumes.
+ * Nothing is delivered to a paused agent: the statement that claims checks for it (delivery/claim-sql.ts), and a
+ * publish on any node knows it from the routing. Polls that wait are woken when the agent resumes.
  */
 export async function setAgentPaused(
   db: Db,
@@ -88,6 +89,7 @@ export async function setAgentPaused(
   paused: boolean,
 ): Promise<UpdatedAgent> {
   const updated = await change(db, now, tenantId, id, () => ({ paused: paused ? 1 : 0 }))
+  if (!updated.isChanged) return updated
   await recordRoutingChange(db, tenantId, 'agent', id, now)
   // Pushes to the agent stop, or start again.
   announce(db, 'agent', id)

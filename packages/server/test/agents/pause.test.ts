@@ -11,6 +11,7 @@ import { fakeClock } from '../support/fake-clock.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
+import { routingChanges } from '../channels/tools.ts'
 import { openReader, outboundCalls, startReceiver, until } from '../outbound/tools.ts'
 
 onBothEngines((engine) => {
@@ -58,6 +59,22 @@ onBothEngines((engine) => {
       [[second, 1]],
     )
     assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).body.paused, false)
+  })
+
+  test('[CON-15] what an agent is already leaves its routing as it was', async () => {
+    const changes = async () => (await routingChanges(service, tenant.id)).length
+    const before = await changes()
+    for (const [verb, recorded] of [
+      ['resume', 0],
+      ['pause', 1],
+      ['pause', 1],
+      ['activate', 1],
+      ['deactivate', 2],
+      ['deactivate', 2],
+    ] as const) {
+      assert.equal((await service.call(`POST /v1/agents/${agent.id}/${verb}`, { token: tenant.admin })).status, 200)
+      assert.equal((await changes()) - before, recorded, verb)
+    }
   })
 
   test('[CON-15] a poll that waits is woken when the agent resumes', async () => {
