@@ -24,14 +24,6 @@ interface Recorded {
 const AS_TEXT = '='
 /** The first character of a body whose texts are read from the memory. */
 const WITH_TEXTS = '&'
-/** The first character of such a body of an earlier release, which read only the metadata. */
-const WITH_METADATA = '@'
-
-/** A record of an earlier release: the text of the response before the metadata, and after it. */
-interface WithMetadata extends Pick<StoredMemory, 'memoryId' | 'updatedAt'> {
-  before: string
-  after: string
-}
 
 interface RecordedError {
   error: { code: ErrorCode; message: string; details: Record<string, unknown> }
@@ -44,16 +36,12 @@ interface RecordedError {
 export async function* withTexts(
   db: Reads,
   tenantId: string,
-  stored: StoredMemory | WithMetadata,
+  { memoryId, updatedAt, fields, more }: StoredMemory,
   key: string | null,
 ): AsyncGenerator<string> {
-  const { memoryId, updatedAt } = stored
   const texts = await textsAt(db, tenantId, memoryId, updatedAt)
   if (texts === undefined) throw changedSince(key, memoryId)
-  const [before, metadata, after] =
-    'before' in stored
-      ? [stored.before, texts.metadata, stored.after]
-      : memoryParts({ ...stored.fields, ...texts }, stored.more)
+  const [before, metadata, after] = memoryParts({ ...fields, ...texts }, more)
   yield before
   yield* slices(metadata)
   yield after
@@ -108,8 +96,8 @@ export function makeRecordedResponses(db: Reads, secrets: Secrets, now: () => nu
 
   function readBody({ tenantId, key }: RequestKey, body: string): Recorded {
     if (body.startsWith(AS_TEXT)) return { text: body.slice(AS_TEXT.length) }
-    if (!body.startsWith(WITH_TEXTS) && !body.startsWith(WITH_METADATA)) return JSON.parse(body) as Recorded
-    const stored = JSON.parse(body.slice(WITH_TEXTS.length)) as StoredMemory | WithMetadata
+    if (!body.startsWith(WITH_TEXTS)) return JSON.parse(body) as Recorded
+    const stored = JSON.parse(body.slice(WITH_TEXTS.length)) as StoredMemory
     return { pieces: withTexts(db, tenantId, stored, key) }
   }
 
