@@ -7,7 +7,7 @@ import { countEntries, cursorAfter, readEntries, walkOf, type AuditQuery, type C
 /** Entries of one step: about two milliseconds on SQLite, if the action of each has to be looked up. */
 export const STEP = 2_000
 
-/** Returns a page of the entries of a tenant, newest first, and how many there are. Long details are not read. */
+/** Returns a page of the entries of a tenant, newest first, and how many there are. */
 export async function pageEntries(
   db: Db,
   tenantId: string,

@@ -16,9 +16,6 @@ export interface AuditRow {
 
 const COLUMNS = 'tenant_id, at, id, actor, action, resource, request_id, details'
 
-/** Entries of earlier releases may have a megabyte of details. A thousand delivery ids have 34,000 bytes. */
-const LONGEST_READ = 40_000
-
 /** Adds an entry, which commits with the change that it describes. */
 export const insertEntry = (tx: Db, row: AuditRow): void =>
   tx.runLater(`insert into audit_entries (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?)`, [
@@ -41,8 +38,8 @@ export interface AuditQuery {
   limit?: number
 }
 
-/** An entry as it is read. `details` is null if it is longer than LONGEST_READ. */
-export type ReadRow = Omit<AuditRow, 'tenant_id' | 'details'> & { details: string | null }
+/** An entry as it is read. */
+export type ReadRow = Omit<AuditRow, 'tenant_id'>
 
 /** Which entries a query is about: those that an index leads to, and a second filter that only looks at each. */
 export interface Walk {
@@ -117,8 +114,7 @@ export const readEntries = (
 ): Promise<ReadRow[]> => {
   const { from, values } = before(db, walk, last)
   return db.rows<ReadRow>(
-    `select at, id, actor, action, resource, request_id,
-            case when octet_length(details) <= ${LONGEST_READ} then details end as details
+    `select at, id, actor, action, resource, request_id, details
      ${from}${walk.action === null ? '' : ' and action = ?'} order by at desc, id desc limit ? offset ?`,
     [...values, ...(walk.action === null ? [] : [walk.action]), most, skipped],
   )
