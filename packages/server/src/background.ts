@@ -1,25 +1,25 @@
 // The work that the service does by itself: the name of each task, how often it runs, and one run of it.
-import { FLUSH_EVERY_MS, PRUNE_EVERY_MS, type Activity } from './activity/activity.ts'
+import type { Activity } from './activity/activity.ts'
 import type { EventTypes } from './activity/event-types.ts'
-import { PRUNE_EVERY_MS as PRUNE_AUDIT_EVERY_MS, pruneAudit } from './audit/audit.ts'
+import { pruneAudit } from './audit/audit.ts'
 import type { Config } from './config.ts'
 import { expireMemories } from './memory/expire.ts'
 import { rewordMemories } from './memory/reword.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
-import { MOVE_EVERY_MS, moveWithClock, NOTE_EVERY_MS, noteTime } from './delivery/move-with-clock.ts'
+import { moveWithClock, noteTime } from './delivery/move-with-clock.ts'
 import type { PolicyOf } from './delivery/policy.ts'
 import type { Wakeups } from './delivery/wake.ts'
-import { LOOK_EVERY_MS as CONNECTORS_EVERY_MS, type Supervisor } from './ingest/connectors/supervise.ts'
+import type { Supervisor } from './ingest/connectors/supervise.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Embedding } from './memory/embed-memories.ts'
 import type { MemoryIndex } from './memory/index/memory-index.ts'
 import type { Idempotency } from './operations/idempotency.ts'
 import type { RateLimiter } from './operations/rate-limit.ts'
 import type { Push } from './outbound/push.ts'
-import { LOOK_EVERY_MS as ANNOUNCEMENTS_EVERY_MS, type Announcements } from './store/announce.ts'
+import type { Announcements } from './store/announce.ts'
 import type { Store } from './store/db.ts'
-import { FOLLOW_EVERY_MS, followClock } from './store/follow-clock.ts'
-import { LOOK_EVERY_MS as SETTINGS_EVERY_MS, type SettingsCache } from './tenants/settings.ts'
+import { followClock } from './store/follow-clock.ts'
+import type { SettingsCache } from './tenants/settings.ts'
 import { gatherStatistics } from './store/statistics.ts'
 
 interface Work {
@@ -57,20 +57,17 @@ export function backgroundWork(parts: BackgroundParts) {
       runOnce: async () => wakeups.wake(await sweepLapsed(store, activity, clock.now(), policyOf)),
     },
     flushActivity: {
-      everyMs: FLUSH_EVERY_MS,
+      everyMs: 5_000,
       runOnce: async () => {
         await activity.flush()
         await parts.eventTypes.flush()
       },
     },
-    pruneActivity: { everyMs: PRUNE_EVERY_MS, runOnce: activity.prune },
-    pruneAudit: {
-      everyMs: PRUNE_AUDIT_EVERY_MS,
-      runOnce: () => pruneAudit(store, clock.now(), parts.config.auditDays),
-    },
+    pruneActivity: { everyMs: 600_000, runOnce: activity.prune },
+    pruneAudit: { everyMs: 3_600_000, runOnce: () => pruneAudit(store, clock.now(), parts.config.auditDays) },
     /** Deletes events, and what belongs to them, past their retention. */
     retain: { everyMs: 600_000, runOnce: parts.retain },
-    superviseConnectors: { everyMs: CONNECTORS_EVERY_MS, runOnce: supervisor.runOnce },
+    superviseConnectors: { everyMs: 2_000, runOnce: supervisor.runOnce },
     stopConnectorsWithoutLease: { everyMs: 1_000, runOnce: supervisor.stopLapsed },
     /** Pushes what is due and had no wake-up. */
     push: { everyMs: 1_000, runOnce: push.runOnce },
@@ -80,11 +77,15 @@ export function backgroundWork(parts: BackgroundParts) {
     gatherStatistics: { everyMs: 2_000, runOnce: () => gatherStatistics(store) },
     /** Learns whether an operator has spread the tenants over shards meanwhile. */
     learnStore: { everyMs: 10_000, runOnce: store.refreshCapabilities },
-    /** Follows the clock of the database, which nodes share. */
-    followClock: { everyMs: FOLLOW_EVERY_MS, runOnce: () => followClock(store, clock) },
-    /** Takes over a step of the machine's clock, if the node follows no other. */
-    moveWithClock: { everyMs: MOVE_EVERY_MS, runOnce: () => moveWithClock(store, clock) },
-    noteTime: { everyMs: NOTE_EVERY_MS, runOnce: () => noteTime(store, clock) },
+    /**
+     * Follows the clock of the database, which nodes share. Between two measurements a node goes by the machine's
+     * monotonic clock, which setting the time does not move. A virtual machine that was frozen is behind until the next.
+     */
+    followClock: { everyMs: 2_000, runOnce: () => followClock(store, clock) },
+    /** Takes over a step of the machine's clock, if the node follows no other. Until then its time goes on without it. */
+    moveWithClock: { everyMs: 1_000, runOnce: () => moveWithClock(store, clock) },
+    /** A lease may last longer by this interval after a start with an earlier time. */
+    noteTime: { everyMs: 10_000, runOnce: () => noteTime(store, clock) },
     syncRateLimits: {
       everyMs: 1_000,
       runOnce: async () => {
@@ -92,8 +93,8 @@ export function backgroundWork(parts: BackgroundParts) {
       },
     },
     /** Reads the settings that other nodes and the command line changed. */
-    readSettings: { everyMs: SETTINGS_EVERY_MS, runOnce: parts.settings.runOnce },
-    hearAnnouncements: { everyMs: ANNOUNCEMENTS_EVERY_MS, runOnce: announcements.runOnce },
+    readSettings: { everyMs: 500, runOnce: parts.settings.runOnce },
+    hearAnnouncements: { everyMs: 500, runOnce: announcements.runOnce },
   } satisfies Record<string, Work>
 }
 

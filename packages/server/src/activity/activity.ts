@@ -23,8 +23,6 @@ export interface Activity {
   prune(): Promise<number>
 }
 
-export const FLUSH_EVERY_MS = 5_000
-export const PRUNE_EVERY_MS = 600_000
 const KEPT_MINUTES = 24 * 60
 export const MINUTE_MS = 60_000
 const CHANNEL = 'sensorium_activity'

@@ -35,7 +35,6 @@ export interface Audit {
 }
 
 const DAY_MS = 86_400_000
-export const PRUNE_EVERY_MS = 3_600_000
 
 /**
  * Whether the call is a dry run, which changes nothing. Only if the operation has such a field: elsewhere it is an

@@ -10,12 +10,6 @@ import type { Clock } from '../kernel/clock.ts'
 import { one, type Db, type Store } from '../store/db.ts'
 import { moveEnds } from './sql.ts'
 
-/** How long the node's time may go on without taking a step of the machine's clock. */
-export const MOVE_EVERY_MS = 1_000
-
-/** How much longer a lease may last after a start with an earlier time. */
-export const NOTE_EVERY_MS = 10_000
-
 /** Writes down the time of this node, the only one. */
 const writeTime = (tx: Db, now: number): Promise<number> =>
   tx.run(

@@ -28,7 +28,6 @@ export interface Announcements {
   runOnce(): Promise<void>
 }
 
-export const LOOK_EVERY_MS = 500
 const KEPT_MS = 60_000
 const CHANNEL = 'sensorium_changes'
 

@@ -3,12 +3,6 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Store } from './db.ts'
 
-/**
- * How often a node compares. Between two measurements it goes by the machine's monotonic clock, which setting the time
- * does not move. A virtual machine that was frozen is behind until the next one.
- */
-export const FOLLOW_EVERY_MS = 2_000
-
 /** Measures how far the node's clock is from the store's, and corrects it. Does nothing if the store has no clock. */
 export async function followClock(store: Store, clock: Clock): Promise<void> {
   const asked = clock.elapsed()

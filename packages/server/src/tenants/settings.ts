@@ -11,8 +11,6 @@ import type { Db, Store } from '../store/db.ts'
 import { requireTenant } from './get.ts'
 import { findSettings, nextSettingsVersion, readSettingsFrom, saveSettings, type SettingsRow } from './sql.ts'
 
-export const LOOK_EVERY_MS = 500
-
 /** Nothing set: the defaults hold. */
 export const NO_SETTINGS: TenantSettings = Object.fromEntries(
   TENANT_SETTINGS.map((name) => [name, null]),

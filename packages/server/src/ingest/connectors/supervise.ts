@@ -23,7 +23,6 @@ export interface Supervisor {
   close(): Promise<void>
 }
 
-export const LOOK_EVERY_MS = 2_000
 const STOP_BEFORE_MS = 2_000
 
 export function makeSupervisor(tools: SupervisorTools): Supervisor {
