@@ -80,6 +80,9 @@ function makeBasics(foundation: Foundation) {
   const announcements = makeAnnouncements(store, clock.now)
   // What the operator set for a tenant; the environment sets the rest.
   const settings = makeSettingsCache(store)
+  const makeId = idMaker(clock.now)
+  /** For how many days the events of a tenant are kept. */
+  const retentionDays = (tenantId: string): number => settings.of(tenantId).retention_days ?? config.retentionDays
   const embedded = metrics.counter(
     'sensorium_memories_embedded_total',
     'Memories whose meaning was embedded on this node',
@@ -88,17 +91,17 @@ function makeBasics(foundation: Foundation) {
     ...foundation,
     siblings,
     announcements,
-    tools: { makeId: idMaker(clock.now), secrets, announce: announcements.announce, now: clock.now },
+    tools: { makeId, secrets, announce: announcements.announce, now: clock.now },
     identify: makeIdentify(store, announcements, secrets.tokenKey, clock),
     idempotency: makeIdempotency(store, secrets, clock),
     settings,
     quotas: makeQuotas(store, clock, settings.of),
     activity: makeActivity(store, clock),
     eventTypes: makeEventTypes(store, clock),
-    audit: makeAudit(idMaker(clock.now), clock.now),
+    audit: makeAudit(makeId, clock.now),
+    retentionDays,
     /** The time since which the events of a tenant are kept. */
-    retainedSince: (tenantId: string): number =>
-      clock.now() - (settings.of(tenantId).retention_days ?? config.retentionDays) * 86_400_000,
+    retainedSince: (tenantId: string): number => clock.now() - retentionDays(tenantId) * 86_400_000,
     // Memories are found by their words at once, by their meaning as soon as the model has read them.
     memory: makeMemory({ config, store, clock, log, embedder, embedded: (memories) => embedded.inc(memories) }),
   }
@@ -160,7 +163,7 @@ function makeMailboxes(basics: Basics) {
     ahead,
     publish: countPublished(withinQuota(store, publish, quotas), activity, eventTypes),
     claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity, siblings }),
-    retain: makeRetain(store, clock.now, (tenantId) => settings.of(tenantId).retention_days ?? config.retentionDays),
+    retain: makeRetain(store, clock.now, basics.retentionDays),
   }
 }
 
