@@ -52,6 +52,10 @@ interface Held {
   agent: Agent | null
 }
 
+/** Returns the lifetime of a token in seconds. A service of release 1.0.0 sends no `expires_in`. */
+const lifetimeOf = ({ expires_in, expires_at }: Pick<TokenResponse, 'expires_at'> & { expires_in?: number }): number =>
+  expires_in ?? (Date.parse(expires_at) - Date.now()) / 1000
+
 /** Uses `performance.now`, not the wall clock: a clock that is set back must not make an old token look young. */
 export function tokensFromKey(exchange: () => Promise<TokenResponse>, now = () => performance.now()): Tokens {
   let held: Held | null = null
@@ -60,11 +64,9 @@ export function tokensFromKey(exchange: () => Promise<TokenResponse>, now = () =
   async function renew(): Promise<Held> {
     const asked = now()
     const answer = await exchange()
-    const seconds =
-      (answer as { expires_in?: number }).expires_in ?? (Date.parse(answer.expires_at) - Date.now()) / 1000
     held = {
       token: answer.access_token,
-      renewAt: asked + Math.max(MIN_LIFETIME_S, seconds || 0) * 1000 * RENEW_AFTER,
+      renewAt: asked + Math.max(MIN_LIFETIME_S, lifetimeOf(answer) || 0) * 1000 * RENEW_AFTER,
       agent: answer.agent,
     }
     return held
