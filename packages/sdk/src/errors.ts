@@ -57,6 +57,9 @@ export class SensoriumError extends Error {
   }
 }
 
+/** Returns for how many seconds the service asked to wait, or null if it did not. */
+export const askedWait = (error: unknown): number | null => (error instanceof SensoriumError ? error.retryAfter : null)
+
 /** For what the client knows to be nowhere: the same error as from the service, which is not asked. */
 export const notFound = (message: string, details: Record<string, unknown>): SensoriumError =>
   new SensoriumError(404, { message, details }, null, null)

@@ -1,7 +1,6 @@
 // Watching a tenant: events as they are accepted, and counts once a second. For an org-admin.
 import type { EventSummary, LiveStats, Operations } from './contract.ts'
-import { SensoriumError } from './errors.ts'
-import { isPermanentRefusal, type Connection } from './request.ts'
+import { restAfter, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, sleep } from './wait.ts'
@@ -36,11 +35,7 @@ export const makeLive = (connection: Connection, tokens: Tokens): Live =>
           if (event === 'stats') yield { kind: 'stats', stats: connection.parse(data) as LiveStats }
         }
       } catch (error) {
-        if (signal?.aborted) return
-        if (isPermanentRefusal(error)) throw error
-        onError?.(error)
-        const retryAfter = error instanceof SensoriumError ? error.retryAfter : null
-        await sleep(backoff(failures++, retryAfter), signal).catch(() => {})
+        await restAfter(error, failures++, onError, signal)
         continue
       }
       await sleep(backoff(failures, null), signal).catch(() => {})

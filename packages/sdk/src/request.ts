@@ -6,7 +6,7 @@
 // 3. A redirect is not followed: it would carry a key or a token to another address.
 // 4. A retried DELETE that gets a 404 has succeeded: an earlier attempt did the work.
 import { OPERATIONS, type Operations } from './contract.ts'
-import { ConnectionError, notFound, SensoriumError, type ErrorBody } from './errors.ts'
+import { askedWait, ConnectionError, notFound, SensoriumError, type ErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, isLast, sleep, orAborted } from './wait.ts'
 
@@ -88,14 +88,14 @@ const isAway = (error: unknown): boolean =>
  * Returns for how many milliseconds a call waits before it is tried again, or null if it is not and its error is the
  * result.
  */
-export function waitAfter(
+function waitAfter(
   error: unknown,
   { attempts, maxRetryAfter }: Pick<Connection, 'attempts' | 'maxRetryAfter'>,
   tried: number,
   waitedMs: number,
 ): number | null {
   if (!isRetryable(error) || isLast(attempts, tried, waitedMs, isAway(error))) return null
-  const asked = error instanceof SensoriumError ? error.retryAfter : null
+  const asked = askedWait(error)
   return asked !== null && asked > maxRetryAfter ? null : backoff(tried - 1, asked)
 }
 
@@ -135,9 +135,21 @@ async function attempt(
   throw failureOf(response, body)
 }
 
-/** Whether the service refuses this client for good, so that no retry can help. */
-export const isPermanentRefusal = (error: unknown): boolean =>
-  error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)
+/**
+ * Waits before the next of many rounds, after `failures` rounds and this one failed; not at all once the signal is
+ * aborted. Throws the error if the service refuses this client for good, so that no further round can help.
+ */
+export async function restAfter(
+  error: unknown,
+  failures: number,
+  report: ((error: unknown) => void) | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (signal?.aborted) return
+  if (error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)) throw error
+  report?.(error)
+  await sleep(backoff(failures, askedWait(error)), signal).catch(() => {})
+}
 
 /** Returns the seconds of a Retry-After header. A gateway may send a date instead. */
 function retryAfterOf(value: string | null): number | null {
@@ -180,6 +192,34 @@ export function headersOf(method: string, body: unknown, options: CallOptions): 
   return headers
 }
 
+/** Attempts a call until it succeeds or its error is the result. A token that the service refuses is renewed once. */
+export async function retrying<T>(
+  limits: Pick<Connection, 'attempts' | 'maxRetryAfter'>,
+  tokens: Tokens | null,
+  signal: AbortSignal | undefined,
+  send: (authorization: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  let renewed = false
+  let waitedMs = 0
+  for (let tried = 1; ; tried++) {
+    const token = tokens && (await orAborted(tokens.get(), signal))
+    try {
+      return await send(token === null ? {} : { authorization: `Bearer ${token}` })
+    } catch (error) {
+      const isRefused = token !== null && error instanceof SensoriumError && error.status === 401
+      // Only once: a revoked key gets no further token, and its exchange fails.
+      if (isRefused && !renewed && tokens!.refused(token)) {
+        renewed = true
+        continue
+      }
+      const ms = waitAfter(error, limits, tried, waitedMs)
+      if (ms === null) throw error
+      await sleep(ms, signal)
+      waitedMs += ms
+    }
+  }
+}
+
 export function makeCall(connection: Connection, tokens: Tokens | null): Call {
   return async (operation, input, options = {}) => {
     const parts: Parts = input
@@ -190,29 +230,18 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
     const text = typeof parts.body === 'string' ? parts.body : JSON.stringify(parts.body)
     const init: RequestInit = { method, ...(text === undefined ? {} : { body: text }) }
     const timeoutMs = connection.timeoutMs + (Number(parts.query?.['wait']) || 0) * 1000
-    let renewed = false
     // Whether an earlier attempt may have been carried out although its response did not say so.
     let maybeDone = false
-    let waitedMs = 0
-    for (let tried = 1; ; tried++) {
-      const token = tokens === null ? null : await orAborted(tokens.get(), signal)
-      const authorized = token === null ? headers : { ...headers, authorization: `Bearer ${token}` }
+    return retrying(connection, tokens, signal, async (authorization) => {
       try {
-        return (await attempt(connection, address, { ...init, headers: authorized }, timeoutMs, signal)) as never
+        const authorized = { ...init, headers: { ...headers, ...authorization } }
+        return (await attempt(connection, address, authorized, timeoutMs, signal)) as never
       } catch (error) {
         const status = error instanceof SensoriumError ? error.status : null
         if (status === 404 && method === 'DELETE' && maybeDone) return undefined as never
         maybeDone ||= status === null || status >= 500
-        // Only once: a revoked key gets no further token, and its exchange fails.
-        if (status === 401 && token !== null && !renewed && tokens!.refused(token)) {
-          renewed = true
-          continue
-        }
-        const ms = waitAfter(error, connection, tried, waitedMs)
-        if (ms === null) throw error
-        await sleep(ms, signal)
-        waitedMs += ms
+        throw error
       }
-    }
+    })
   }
 }

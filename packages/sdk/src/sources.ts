@@ -1,9 +1,8 @@
 // The sources of a worker's deliveries: long polls, or a stream.
 import type { Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
-import { SensoriumError } from './errors.ts'
 import type { InHand } from './in-hand.ts'
-import { isPermanentRefusal, type Connection } from './request.ts'
+import { restAfter, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
 import { backoff, sleep } from './wait.ts'
@@ -44,11 +43,7 @@ async function repeat(
       await round()
       failures = 0
     } catch (error) {
-      if (signal.aborted) return
-      if (isPermanentRefusal(error)) throw error
-      report(error)
-      const retryAfter = error instanceof SensoriumError ? error.retryAfter : null
-      await sleep(backoff(failures++, retryAfter), signal).catch(() => {})
+      await restAfter(error, failures++, report, signal)
     }
   }
 }

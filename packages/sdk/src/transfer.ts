@@ -1,6 +1,6 @@
 // Bulk transfer of memories: exported as they are read, imported a batch at a time.
 import type { ImportedMemories, Memory, MemoryCreate, Operations, Relationship } from './contract.ts'
-import { ConnectionError, SensoriumError } from './errors.ts'
+import { askedWait, ConnectionError } from './errors.ts'
 import { openBody } from './open.ts'
 import { headersOf, isRetryable, LINES as LINES_TYPE, type Call, type CallOptions, type Connection } from './request.ts'
 import type { Tokens } from './tokens.ts'
@@ -95,8 +95,7 @@ export function transferCalls(call: Call, connection: Connection, tokens: Tokens
             return await call('importMemories', { body }, keyed)
           } catch (error) {
             if (!isRetryable(error) || Date.now() >= until) throw error
-            const asked = error instanceof SensoriumError ? error.retryAfter : null
-            await sleep(backoff(failures, asked), options.signal)
+            await sleep(backoff(failures, askedWait(error)), options.signal)
           }
         }
       }
