@@ -1,6 +1,6 @@
 // The seam between the features and the engines. SQL is written once, with `?` for values, in what SQLite and
-// PostgreSQL both understand; the few words that differ are fragments of the `Dialect`. Only the sqlite*.ts and
-// postgres*.ts files run it on a driver.
+// PostgreSQL both understand; the few words that differ are fragments of the `Dialect`. Only files of this
+// folder run it on a driver.
 //
 // 1. A query runs on the `Db` it is called on, which is a transaction or the store. A feature takes the `Db` as an
 //    argument and keeps none, so no query escapes its transaction.
