@@ -81,6 +81,7 @@ export const insertAgent = (db: Db, row: AgentRow): Promise<number> =>
 // Built once: a statement is found by its text, and a text that is new every time has to be hashed every time.
 const FIND = `select ${COLUMNS} from agents where tenant_id = ? and id = ?`
 
+/** Returns the agent. Locks nothing. */
 export const findAgent = (db: Db, tenantId: string, id: string) => db.lookUp<AgentRow>(FIND, [tenantId, id])
 
 /** Returns which of the ids are agents of the tenant. */
@@ -104,6 +105,7 @@ export const lockAgentByExternalId = (db: Db, tenantId: string, externalId: stri
     externalId,
   ])
 
+/** Returns a page of the agents, newest first, and how many there are. Locks nothing. */
 export async function pageAgents(db: Db, tenantId: string, status: string | undefined, offset: number, limit: number) {
   const where = status === undefined ? 'tenant_id = ?' : 'tenant_id = ? and status = ?'
   const values: Value[] = status === undefined ? [tenantId] : [tenantId, status]

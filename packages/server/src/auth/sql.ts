@@ -15,6 +15,7 @@ export interface KeyRow {
 
 const COLUMNS = 'tenant_id, id, owner_type, owner_id, prefix, scopes, expires_at, created_at, last_used_at'
 
+/** Adds a key, of which only the hash is stored. */
 export const insertKey = (db: Db, row: KeyRow, hash: string): Promise<number> =>
   db.run(`insert into api_keys (${COLUMNS}, hash) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
     row.tenant_id,
@@ -36,6 +37,7 @@ export const findKeyByHash = (db: Db, hash: string, now: number) =>
     [hash, now],
   )
 
+/** Notes when a key was last used. Waits for another change of the key. */
 export const touchKey = (db: Db, tenantId: string, id: string, now: number): Promise<number> =>
   db.run('update api_keys set last_used_at = ? where tenant_id = ? and id = ?', [now, tenantId, id])
 
@@ -97,6 +99,7 @@ export const readStandings = (
 ): Promise<StandingRow[]> =>
   isSharded ? standingsByTenant(db, tenantIds, keyIds) : standingsAtOnce(db, tenantIds, keyIds)
 
+/** Two lists instead of pairs: the id of a key is unique over all tenants. */
 const standingsAtOnce = (db: Reads, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
   db.rows<StandingRow>(
     `select k.id, case when k.revoked_at is not null then 'revoked'

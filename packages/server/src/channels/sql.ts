@@ -109,6 +109,7 @@ export const lockChannelByExternalId = (db: Db, tenantId: string, externalId: st
     [tenantId, externalId],
   )
 
+/** Returns the channel. Locks nothing. */
 export const findChannel = (db: Db, tenantId: string, id: string) =>
   one<ChannelRow>(db, `select ${CHANNEL} from channels where tenant_id = ? and id = ?`, [tenantId, id])
 
@@ -189,6 +190,7 @@ export const insertMember = (db: Db, row: MemberRow): Promise<number> =>
     [row.tenant_id, row.channel_id, row.id, row.participant_type, row.participant_id, row.role, row.joined_at],
   )
 
+/** Returns the participant as a member of the channel. Locks nothing. */
 export const findMember = (db: Db, tenantId: string, channelId: string, { type, id }: Participant) =>
   one<MemberRow>(
     db,
@@ -205,6 +207,7 @@ export const pageMemberRows = (db: Db, tenantId: string, channelId: string, last
     [tenantId, channelId, ...(last === null ? [] : [last]), most],
   )
 
+/** Returns how many members a channel has. Locks nothing. */
 export async function countMembers(db: Db, tenantId: string, channelId: string): Promise<number> {
   const count = await one<{ n: number }>(
     db,
@@ -214,6 +217,7 @@ export async function countMembers(db: Db, tenantId: string, channelId: string):
   return count?.n ?? 0
 }
 
+/** Returns how many of them own it. Locks nothing: the caller holds the channel, or two owners could leave at once. */
 export async function countOwners(db: Db, tenantId: string, channelId: string): Promise<number> {
   const count = await one<{ n: number }>(
     db,
@@ -223,9 +227,11 @@ export async function countOwners(db: Db, tenantId: string, channelId: string): 
   return count?.n ?? 0
 }
 
+/** Ends a membership, and returns how many rows were deleted. */
 export const deleteMember = (db: Db, tenantId: string, channelId: string, id: string): Promise<number> =>
   db.run('delete from channel_members where tenant_id = ? and channel_id = ? and id = ?', [tenantId, channelId, id])
 
+/** Adds a feed. */
 export const insertFeed = (db: Db, row: FeedRow): Promise<number> =>
   db.run(`insert into channel_feeds (${FEED}) values (?, ?, ?, ?, ?, ?, ?)`, [
     row.tenant_id,
@@ -237,6 +243,7 @@ export const insertFeed = (db: Db, row: FeedRow): Promise<number> =>
     row.created_at,
   ])
 
+/** Returns the feed. Locks nothing. */
 export const findFeed = (db: Db, tenantId: string, channelId: string, id: string) =>
   one<FeedRow>(db, `select ${FEED} from channel_feeds where tenant_id = ? and channel_id = ? and id = ?`, [
     tenantId,
@@ -256,6 +263,7 @@ export const pageFeedRows = (db: Db, tenantId: string, channelId: string, last: 
     [tenantId, channelId, ...(last === null ? [] : [last]), most],
   )
 
+/** Returns how many feeds a channel has. Locks nothing. */
 export async function countFeeds(db: Db, tenantId: string, channelId: string): Promise<number> {
   const count = await one<{ n: number }>(
     db,

@@ -45,6 +45,7 @@ export function makeAnnouncements(store: Store, now: () => number): Announcement
   const notify = (tx: Db, topic: Topic, payload: string): void =>
     tx.runLater('select pg_notify(?, ?)', [CHANNEL, `${process} ${topic} ${payload}`])
 
+  // Adds an announcement, which commits with its change, and deletes the old ones of all processes.
   function insert(tx: Db, topic: Topic, payload: string): void {
     const at = now()
     tx.runLater('delete from announcements where at < ?', [at - KEPT_MS])
@@ -81,6 +82,7 @@ export function makeAnnouncements(store: Store, now: () => number): Announcement
     async runOnce() {
       if (isShared) return
       if (heardUpTo === null) {
+        // The newest id, or null if there is none. Locks nothing.
         const newest = await one<{ id: number | null }>(store, 'select max(id) as id from announcements')
         heardUpTo = newest?.id ?? 0
         return

@@ -28,6 +28,7 @@ export async function distribute(store: Store, shards?: number): Promise<Distrib
   return { tables, refused: await tellWorkers(store) }
 }
 
+// Asks whether the server could have Citus. Locks nothing.
 async function whatIsMissing(store: Store): Promise<string> {
   const there = await store.rows("select 1 as there from pg_available_extensions where name = 'citus'")
   return there.length > 0

@@ -17,9 +17,11 @@ export const insertTenant = (db: Db, row: TenantRow): Promise<number> =>
     row.created_at,
   ])
 
+/** Returns the tenant with that slug. Locks nothing. */
 export const findTenant = (db: Db, slug: string) =>
   one<TenantRow>(db, 'select tenant_id, slug, name, created_at from tenants where slug = ?', [slug])
 
+/** Returns a page of all tenants, newest first, and how many there are. Locks nothing. */
 export async function pageTenants(
   db: Db,
   offset: number,
@@ -33,9 +35,11 @@ export async function pageTenants(
   return { rows, total: count?.n ?? 0 }
 }
 
+/** Adds the org-admin of a new tenant. */
 export const insertOrgAdmin = (db: Db, tenantId: string, id: string, now: number): Promise<number> =>
   db.run('insert into org_admins (tenant_id, id, created_at) values (?, ?, ?)', [tenantId, id, now])
 
+/** Returns the org-admin of a tenant. Locks nothing. */
 export const findOrgAdmin = (db: Db, tenantId: string) =>
   one<{ id: string }>(db, 'select id from org_admins where tenant_id = ?', [tenantId])
 
@@ -49,6 +53,7 @@ const USAGE: Insert = {
   conflict: 'on conflict (tenant_id, day, metric, shard) do update set amount = usage_days.amount + excluded.amount',
 }
 
+/** Adds amounts to the counts of their days. Locks each count until the transaction ends. */
 export const addUsage = (
   db: Db,
   rows: (readonly [tenantId: string, day: string, metric: string, shard: number, amount: number])[],
@@ -72,6 +77,7 @@ export async function nextSettingsVersion(db: Db): Promise<number> {
   return Number(row!.value)
 }
 
+/** Returns the settings of a tenant, if any were ever set. Locks nothing. */
 export const findSettings = (db: Db, tenantId: string) =>
   one<{ settings: string }>(db, 'select settings from tenant_settings where tenant_id = ?', [tenantId])
 
@@ -87,6 +93,7 @@ export const readSettingsFrom = (db: Db, version: number) =>
     version,
   ])
 
+/** Writes all settings of a tenant, with a version of `nextSettingsVersion`, whose lock keeps other writers out. */
 export const saveSettings = (db: Db, tenantId: string, settings: string, version: number) =>
   db.run(
     `insert into tenant_settings (tenant_id, settings, version) values (?, ?, ?)

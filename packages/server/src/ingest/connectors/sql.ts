@@ -41,6 +41,7 @@ const CONNECTOR = `c.tenant_id, t.slug, c.id, c.kind, c.source, c.url, c.shown_u
   from connectors c join tenants t on t.tenant_id = c.tenant_id
   left join connector_leases l on l.tenant_id = c.tenant_id and l.connector_id = c.id`
 
+/** Adds a connector. */
 export const insertConnector = (db: Db, r: ConnectorRow): Promise<number> =>
   db.run(
     `insert into connectors
@@ -62,6 +63,7 @@ export const insertConnector = (db: Db, r: ConnectorRow): Promise<number> =>
     ],
   )
 
+/** Returns a connector of any tenant, with its lease. Locks nothing. */
 export const findConnector = (db: Db, id: string) =>
   one<ConnectorWithLease>(db, `select ${CONNECTOR} where c.id = ?`, [id])
 
@@ -86,6 +88,7 @@ export async function pageConnectors(
   return { rows, total: count?.n ?? 0 }
 }
 
+/** Pauses or resumes a connector. Waits for a node that takes its lease. */
 export const setPaused = (db: Db, tenantId: string, id: string, paused: boolean): Promise<number> =>
   db.run('update connectors set paused = ? where tenant_id = ? and id = ?', [paused ? 1 : 0, tenantId, id])
 

@@ -36,6 +36,7 @@ const WEBHOOK = `w.tenant_id, t.slug, w.id, w.source, w.preset, w.mapping,
  */
 export const lockWebhooks = (db: Db, tenantId: string): Promise<void> => db.lock([`webhooks ${tenantId}`], 'exclusive')
 
+/** Adds a webhook. The caller holds `lockWebhooks`. */
 export const insertWebhook = (db: Db, r: WebhookRow): Promise<number> =>
   db.run(
     `insert into webhooks (tenant_id, id, source, preset, mapping, secret, old_secrets, active, created_at)
@@ -51,6 +52,7 @@ export const webhooksOfSlug = (db: Db, slug: string) =>
 export const webhookOfSlug = (db: Db, slug: string, id: string) =>
   db.rows<WebhookRow>(`select ${WEBHOOK} where t.slug = ? and w.id = ? and w.active = 1`, [slug, id])
 
+/** Returns a webhook of any tenant. Locks nothing. */
 export const findWebhook = (db: Db, id: string) => one<WebhookRow>(db, `select ${WEBHOOK} where w.id = ?`, [id])
 
 /** Returns a page of the webhooks of one tenant, or of all tenants, newest first. */
@@ -81,5 +83,6 @@ export const replaceSecret = (db: Db, row: WebhookRow, secret: string, old: read
     row.secret,
   ])
 
+/** Deletes a webhook, and returns how many rows were deleted. */
 export const deleteWebhookRow = (db: Db, tenantId: string, id: string): Promise<number> =>
   db.run('delete from webhooks where tenant_id = ? and id = ?', [tenantId, id])
