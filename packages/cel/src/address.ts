@@ -52,7 +52,7 @@ export function parseCidr(text: string): Cidr | null {
   return new Cidr(ip, Number(length))
 }
 
-export function widthOf(ip: Ip): number {
+function widthOf(ip: Ip): number {
   return ip.family === 4 ? 32 : 128
 }
 

@@ -40,7 +40,7 @@ export function fixedToken(token: string): Tokens {
  * Returns the `scope` claim of a token. It is read, not verified: the service decides, and this only shows what it will
  * allow.
  */
-export function scopesOf(token: string): readonly string[] {
+function scopesOf(token: string): readonly string[] {
   const [, payload = ''] = token.split('.')
   const { scope } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { scope?: string }
   return scope?.split(' ').filter((name) => name !== '') ?? []

@@ -16,7 +16,7 @@ function copyBySelection(text: string): boolean {
   return copied
 }
 
-export async function copy(text: string): Promise<void> {
+async function copy(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   if (!copyBySelection(text)) throw new Error('The browser did not allow copying')
 }

@@ -7,7 +7,7 @@ const ORIGIN = 'http://localhost:8080'
 const isName = (key: string): boolean => /^[A-Za-z_$][\w$]*$/.test(key)
 
 /** Returns a value as a programmer would write it. */
-export function literal(value: unknown, indent = ''): string {
+function literal(value: unknown, indent = ''): string {
   if (typeof value === 'string')
     return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`
   if (typeof value !== 'object' || value === null) return String(value)

@@ -13,7 +13,7 @@ import { invalid } from '../kernel/failure.ts'
 import { MAX_DEPTH } from '../kernel/json.ts'
 import { textSteps, TooDeep } from '../kernel/json-write.ts'
 
-export const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
+const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
 export type Part = (typeof PARTS)[number]
 export type FullMapping = Record<Part, string>
 

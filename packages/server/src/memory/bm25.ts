@@ -2,7 +2,7 @@
 import type { Condition } from './see.ts'
 
 const K1 = 1.2
-export const B = 0.75
+const B = 0.75
 
 /** Statistics of the words of a query over the memories that the caller sees. */
 export interface Words {

@@ -49,7 +49,7 @@ export interface RecallTools {
 /** Longer queries wait for a turn of their own: splitting 4,096 characters into words takes a millisecond or more. */
 const LONG_QUERY = 512
 
-export const DEFAULT_LIMIT = 10
+const DEFAULT_LIMIT = 10
 
 /** Returns the meaning of a query, with its tokens joined to its words. */
 function meaningOf(

@@ -16,7 +16,7 @@ import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import type { Viewer } from './see.ts'
 
 /** Above this cosine two memories say nearly the same: worth a look before another one is stored. */
-export const ALIKE = 0.92
+const ALIKE = 0.92
 const MAX_REPORTED = 10
 const AT_ONCE_MS = 50
 const SHORT = 1_000

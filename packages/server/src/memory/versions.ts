@@ -6,7 +6,7 @@
 import { type Db, one, type Reads } from '../store/db.ts'
 import { MEMORY_COLUMNS, type MemoryRow } from './sql.ts'
 
-export const MAX_VERSIONS = 100
+const MAX_VERSIONS = 100
 const MAX_BYTES = 1_048_576
 
 const LONG = ['title', 'content', 'metadata'] as const satisfies (keyof MemoryRow)[]

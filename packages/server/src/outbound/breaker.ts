@@ -11,7 +11,7 @@ export const OPENS_AFTER = 10
  */
 export const OPENS_AFTER_HANDSHAKES = { unproven: 1, proven: 3 }
 /** An endpoint that is down is tried with one delivery a minute, however many wait for it. */
-export const PAUSE_MS = 60_000
+const PAUSE_MS = 60_000
 
 export interface Breaker {
   failures: number

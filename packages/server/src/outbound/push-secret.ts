@@ -11,7 +11,7 @@ import { newPushSecret } from './signature.ts'
 import { addFirstSecret, addSecret, dropSecrets, retireSecrets, targetRows } from './sql.ts'
 
 /** How long a secret still signs after it was replaced. */
-export const OVERLAP_MS = 24 * 3_600_000
+const OVERLAP_MS = 24 * 3_600_000
 /** Rotating in a loop must not grow a header without end. */
 const MAX_VALID = 5
 

@@ -19,7 +19,7 @@ export const STATUSES = ['active', 'deleted', 'expired'] as const satisfies read
 /** Results of a search: more than anybody reads, and the most that the service returns at once. */
 const MOST_RESULTS = 50
 
-export const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
+const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((value) => value === text)
 
 /** Returns the start, in local time, of the day that is `days` after the given one. */

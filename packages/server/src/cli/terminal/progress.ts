@@ -5,7 +5,7 @@ import { errorScreen, type Screen } from './screen.ts'
 const WIDTH = 30
 
 /** Returns a bar such as `[##########--------------------]  33%  120 of 360`. */
-export function bar(done: number, total: number, unit = ''): string {
+function bar(done: number, total: number, unit = ''): string {
   const share = total === 0 ? 1 : Math.min(1, done / total)
   const filled = Math.floor(share * WIDTH)
   const amount = `${done} of ${total}${unit && ` ${unit}`}`

@@ -19,7 +19,7 @@ const MOST_READ = 5
 /** An id or the prefix of a key, which people copy. */
 const ID = /\b(?:[a-z]{2,5}_[0-9a-z]{26}|ak_live_\w+)/
 
-export const textOf = (cell: Cell): string =>
+const textOf = (cell: Cell): string =>
   cell === null ? '' : typeof cell === 'object' ? cleanLine(cell.text) : cleanLine(String(cell))
 
 function widthsFor(

@@ -31,7 +31,7 @@ export interface SupervisorTools {
   count(outcome: keyof Counts): void
 }
 
-export const LEASE_MS = 10_000
+const LEASE_MS = 10_000
 /**
  * How many transactions of connectors a node has under way. When it began one for each connector every two seconds, a
  * publish of another tenant took five times as long beside 200 connectors on PostgreSQL.
