@@ -82,9 +82,9 @@ function inGroups(all: readonly string[]): string[][] {
 }
 
 /**
- * Runs two processes more than there are processors: files wait for the disk, for PostgreSQL and for processes they
- * start, and with only one more, two cores were idle for a fifth of the run. The first process begins with the files
- * that need most of the machine, one after the other and each in a process of its own.
+ * Runs two processes more than there are processors, but four at most: files wait for the disk, for PostgreSQL and for
+ * processes they start, and with only one more, two cores were idle for a fifth of the run. The first process begins
+ * with the files that need most of the machine, one after the other and each in a process of its own.
  */
 async function runAll(): Promise<void> {
   const isAlone = (file: string) => file.split(path.sep).includes('alone')
