@@ -1,7 +1,6 @@
-import { Cidr, Ip } from './values.ts'
-
 // IP addresses as numbers of 32 or 128 bits. Zones, IPv4 inside IPv6 and octets with leading zeros are rejected, as in
 // CEL's network functions, so that each address has one meaning.
+import { Cidr, Ip } from './values.ts'
 
 const LONGEST = 43
 const OCTET = /^(?:0|[1-9]\d{0,2})$/

@@ -1,3 +1,5 @@
+// Arithmetic mixes int and double: if one side is a double, so is the result. Two ints are divided as in CEL, towards
+// zero, so `data.n / 2` is 3 for 7 and 3.75 for 7.5; write `data.n / 2.0` for an exact quotient.
 import type { ArithmeticOp } from './ast.ts'
 import { addDurations, addToTimestamp, negated, timeBetween } from './time.ts'
 import {
@@ -19,9 +21,6 @@ import {
   type Result,
   type Value,
 } from './values.ts'
-
-// Arithmetic mixes int and double: if one side is a double, so is the result. Two ints are divided as in CEL, towards
-// zero, so `data.n / 2` is 3 for 7 and 3.75 for 7.5; write `data.n / 2.0` for an exact quotient.
 
 type Numeric = number | bigint | Double | Uint
 

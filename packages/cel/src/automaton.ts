@@ -1,6 +1,3 @@
-import type { RE2Set } from 're2js'
-import { type FAULT, overBudget, type Context } from './values.ts'
-
 // Searches a text with the automaton that RE2 builds for a pattern, character by character, and pays for each step.
 //
 // RE2's own loop cannot be used. The cost of a character differs by a factor of a thousand between patterns and texts
@@ -16,6 +13,8 @@ import { type FAULT, overBudget, type Context } from './values.ts'
 // goes
 //    on; an evaluation that begins with more than half cached drops them first. So when states are dropped depends on
 //    this evaluation alone as well.
+import type { RE2Set } from 're2js'
+import { type FAULT, overBudget, type Context } from './values.ts'
 
 /** A state of RE2's automaton. */
 interface State {

@@ -1,3 +1,4 @@
+// Compiles calls of functions, and the macros over lists and maps.
 import type { Node } from './ast.ts'
 import {
   binaryCall,
@@ -17,8 +18,6 @@ import { FUNCTIONS } from './functions.ts'
 import { patternCost } from './regex-cost.ts'
 import { compilePattern, type Pattern } from './regex.ts'
 import { fail, FAULT, Optional, typeWord, type Run, type Value } from './values.ts'
-
-// Compiles calls of functions, and the macros over lists and maps.
 
 /** Functions that are evaluated once, when the argument is constant. None of them can make a large value. */
 const FOLDED = new Set(['timestamp', 'duration', 'int', 'uint', 'double', 'bool', 'ip', 'cidr'])

@@ -1,3 +1,4 @@
+// Compiles names, fields, elements, and list and map literals.
 import {
   elementAt,
   optionalElement,
@@ -24,8 +25,6 @@ import {
   type Run,
   type Value,
 } from './values.ts'
-
-// Compiles names, fields, elements, and list and map literals.
 
 export function nameCode(build: Build, { name, absolute, at }: Node & { kind: 'name' }, scope: Scope): Code {
   const index = (absolute ? build.roots : scope.indexes).get(name)

@@ -1,3 +1,4 @@
+// `"%d of %s".format([1, "x"])`: the clauses %s %d %f %e %b %o %x %X, and %% for a percent sign.
 import { isNumeric, plain } from './arithmetic.ts'
 import { isMap, lookUp, mapKeys } from './compare.ts'
 import { method, type Arg, type Definitions } from './definition.ts'
@@ -15,8 +16,6 @@ import {
   type Result,
   type Value,
 } from './values.ts'
-
-// `"%d of %s".format([1, "x"])`: the clauses %s %d %f %e %b %o %x %X, and %% for a percent sign.
 
 const MAX_PRECISION = 100
 const MAX_DEPTH = 100

@@ -1,8 +1,7 @@
-import type { Macro, Node } from './ast.ts'
-import type { Token } from './lexer.ts'
-
 // Macros: calls whose arguments are names and expressions rather than values. The parser passes every call to
 // `expandCall` or `expandMethod`.
+import type { Macro, Node } from './ast.ts'
+import type { Token } from './lexer.ts'
 
 export type Draft = Node extends infer N ? (N extends Node ? Omit<N, 'height'> : never) : never
 

@@ -1,3 +1,4 @@
+// `math.*`. JSON has one kind of number, so `math.ceil` and similar functions also accept a whole number and return it.
 import { isNumeric, plain } from './arithmetic.ts'
 import { functionOf, variadic, type Definitions, type Fn } from './definition.ts'
 import { mistyped, wholeNumber } from './strings.ts'
@@ -15,8 +16,6 @@ import {
   type Result,
   type Value,
 } from './values.ts'
-
-// `math.*`. JSON has one kind of number, so `math.ceil` and similar functions also accept a whole number and return it.
 
 function extreme(name: string, better: (a: number | bigint, b: number | bigint) => boolean): Fn {
   return (c, given) => {

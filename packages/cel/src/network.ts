@@ -1,11 +1,10 @@
+// `ip()` and `cidr()`. Their arguments are short or rejected at once, so there is one price for all.
 import { formatIp, masked, parseCidr, parseIp } from './address.ts'
 import { either, functionOf, method, type Arg, type Definitions, type Fn } from './definition.ts'
 import { mistyped } from './strings.ts'
 import { quote } from './errors.ts'
 import { ADDRESS_TEXT_STEPS } from './text.ts'
 import { Cidr, fail, Ip, overBudget, spend, type Context, type Result, type Value } from './values.ts'
-
-// `ip()` and `cidr()`. Their arguments are short or rejected at once, so there is one price for all.
 
 const PARSE_STEPS = 60
 

@@ -1,3 +1,5 @@
+// Each operator as a closure over its operands. Common pairs of types are handled in place; every other pair is left to
+// the general functions.
 import { calculate, isNumeric, negate, plain } from './arithmetic.ts'
 import type { ArithmeticOp, OrderOp, UnaryOp } from './ast.ts'
 import { contains, equal, order } from './compare.ts'
@@ -12,9 +14,6 @@ import {
   type Run,
   type Value,
 } from './values.ts'
-
-// Each operator as a closure over its operands. Common pairs of types are handled in place; every other pair is left to
-// the general functions.
 
 export function orderRun(op: OrderOp, left: Run, right: Run): Run {
   // One closure per operator, rather than one that tests `op`: this is the innermost loop of routing.

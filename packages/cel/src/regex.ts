@@ -1,11 +1,10 @@
+// `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled
+// pattern. Both factors are bounded here, and the actual work of a search is paid for as it is done.
 import { RE2Set } from 're2js'
 import { Automaton } from './automaton.ts'
 import { indexOfLinear } from './index-of.ts'
 import { patternCost } from './regex-cost.ts'
 import { fail, overBudget, spend, spendChars, typeWord, type Context, type Result, type Value } from './values.ts'
-
-// `matches` searches with RE2, whose time is linear in the text: at most its length times the size of the compiled
-// pattern. Both factors are bounded here, and the actual work of a search is paid for as it is done.
 
 /** The most instructions of a compiled pattern. A word of ten letters has ten, `x{100}` a hundred. */
 const MAX_PROGRAM = 1500

@@ -1,9 +1,8 @@
+// `sets.*` over lists. Every comparison of two elements is paid for, as with `in`.
 import { contains } from './compare.ts'
 import { functionOf, type Definitions, type Fn } from './definition.ts'
 import { mistyped } from './strings.ts'
 import { FAULT, overBudget, spend, type Context, type Value } from './values.ts'
-
-// `sets.*` over lists. Every comparison of two elements is paid for, as with `in`.
 
 /** Looks for each element of `wanted` in `list`, up to the first that is found (`stopAt` true) or missing (false). */
 function search(c: Context, list: Value, wanted: readonly Value[], stopAt: boolean): boolean | typeof FAULT {

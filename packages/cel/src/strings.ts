@@ -1,3 +1,5 @@
+// CEL counts strings in code points and JavaScript in UTF-16 units. The two agree for nearly every string, so each
+// function first checks whether they differ. All work is paid for by length before it is done.
 import { indexOfLinear } from './index-of.ts'
 import type { Arg } from './definition.ts'
 import { countCodePoints } from './errors.ts'
@@ -14,9 +16,6 @@ import {
   type Result,
   type Value,
 } from './values.ts'
-
-// CEL counts strings in code points and JavaScript in UTF-16 units. The two agree for nearly every string, so each
-// function first checks whether they differ. All work is paid for by length before it is done.
 
 const SURROGATE = /[\ud800-\udfff]/
 const ASCII = /^[\0-\x7f]*$/

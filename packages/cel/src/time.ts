@@ -1,7 +1,6 @@
+// Functions here that can fail return an error message instead of a value.
 import { quote } from './errors.ts'
 import { Duration, Timestamp } from './values.ts'
-
-// Functions here that can fail return an error message instead of a value.
 
 const NANOS = 1_000_000_000
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, the ends of CEL's timestamps. */
