@@ -9,7 +9,7 @@ import { assertRule } from '../channels/tools.ts'
 import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-import { eventIds, interest, poll, publish } from './tools.ts'
+import { eventIds, interest, poll, publish } from '../events/tools.ts'
 
 onBothEngines((engine) => {
   describe('many interests', () => {

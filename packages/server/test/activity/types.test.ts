@@ -7,7 +7,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { heldStore } from '../support/held-store.ts'
 import { startService, type Service } from '../support/service.ts'
-import { interest, publish } from './tools.ts'
+import { interest, publish } from '../events/tools.ts'
 
 onBothEngines((engine) => {
   let service: Service

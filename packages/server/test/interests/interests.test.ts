@@ -14,7 +14,7 @@ import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { ack, eventIds, ids, interest, poll, publish } from './tools.ts'
+import { ack, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
 
 onBothEngines((engine) => {
   describe('interests', () => {

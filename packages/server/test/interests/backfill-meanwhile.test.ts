@@ -12,7 +12,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { eventIds, interest, poll, publish } from './tools.ts'
+import { eventIds, interest, poll, publish } from '../events/tools.ts'
 
 const DAY = 86_400_000
 
