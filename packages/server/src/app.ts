@@ -101,7 +101,11 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
       await moveBackWithClock(store, clock)
       await parts.announcements.runOnce()
       await parts.settings.runOnce()
-      const address = await server.listen(config.host, config.port)
+      const address = await server.listen(config.host, config.port).catch((error: Error) => {
+        throw new Error(`It cannot listen at HOST ${config.host}, PORT ${config.port}: ${error.message}`, {
+          cause: error,
+        })
+      })
       loops = Object.entries(background).map(([name, { everyMs, runOnce }]) =>
         startLoop(name, everyMs, clock, health, runOnce),
       )

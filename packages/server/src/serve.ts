@@ -47,9 +47,7 @@ export async function serve(
     metrics,
     ...(worker ? { siblings: worker.siblings(config.workers) } : {}),
   })
-  const url = await app.listen().catch((error: Error) => {
-    throw new Error(`It cannot listen at HOST ${config.host}, PORT ${config.port}: ${error.message}`, { cause: error })
-  })
+  const url = await app.listen()
   return {
     url,
     store: opened.store,

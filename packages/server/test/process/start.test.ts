@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
@@ -197,6 +198,19 @@ test('[CFG-2] a port that is in use is reported in a sentence', async (t) => {
     body: JSON.stringify({ api_key: key }),
   })
   assert.equal(exchanged.status, 200)
+})
+
+test('[CFG-2] a store that refuses the first write is not reported as a port', async (t) => {
+  const { env, drop } = await sqlite.migrated!()
+  t.after(drop)
+  const store = new DatabaseSync(path.join(env['DATA_DIR']!, 'sensorium.db'))
+  store.exec(`create trigger full before insert on settings when new.name = 'time'
+                begin select raise(abort, 'database or disk is full'); end`)
+  store.close()
+  const { code, stderr } = await refusedStart(env)
+  assert.equal(code, 1)
+  assert.match(stderr, /^Sensorium did not start: .*database or disk is full/m)
+  assert.doesNotMatch(stderr, /PORT/)
 })
 
 test('[CFG-2] an impossible DATA_DIR is reported in a sentence, not with a stack trace', async (t) => {
