@@ -1,6 +1,7 @@
 // The places that one agent has, such as those of its waiting polls. Several processes behind one port share them.
 //
-// 1. A process gives out its share without asking. While no process gives out more, they are within the bound together.
+// 1. A process gives out its share without asking, once it has heard that all others are within theirs. While no
+//    process gives out more, they are within the bound together.
 // 2. Beyond its share a process asks the others how many they have given out. A place that is being asked for counts as
 //    taken, so that two processes that ask at the same time do not give out the same place.
 // 3. A process that was asked about a key no longer has a share for it, because another may have given out more than
@@ -25,18 +26,22 @@ export interface SharedPlaces {
   leave(key: string): void
 }
 
-/** More keys than agents with so many requests at once. Past it a bound may be exceeded once. */
-const MAX_CROWDED = 10_000
+/** More keys than agents with requests at a process. Past it a process asks again. */
+const MAX_CALM = 50_000
 
 export function makeSharedPlaces(kind: string, most: number, siblings: Siblings): SharedPlaces {
   const taken = new Map<string, number>()
   const share = Math.floor(most / siblings.count)
-  /** The keys that another process asked about. */
-  const crowded = new Set<string>()
+  /** The keys of which all other processes are within their shares. A process that has just begun knows of none. */
+  const calm = new Set<string>()
+  /** The last question about a key that has no answer yet, unless another process has asked about the key since. */
+  const asked = new Map<string, number>()
+  let asks = 0
 
   siblings.answer(kind, (key) => {
-    if (crowded.size >= MAX_CROWDED) crowded.clear()
-    crowded.add(key)
+    calm.delete(key)
+    // The answer may have been given before the other process took more.
+    asked.delete(key)
     return taken.get(key) ?? 0
   })
 
@@ -47,8 +52,14 @@ export function makeSharedPlaces(kind: string, most: number, siblings: Siblings)
   }
 
   async function askOthers(key: string): Promise<boolean> {
+    const ask = ++asks
+    asked.set(key, ask)
     const elsewhere = await siblings.ask(kind, key)
-    if (elsewhere <= share) crowded.delete(key)
+    if (asked.get(key) === ask) {
+      asked.delete(key)
+      if (calm.size >= MAX_CALM) calm.clear()
+      if (elsewhere <= share) calm.add(key)
+    }
     const isFree = taken.get(key)! + elsewhere <= most
     if (!isFree) leave(key)
     return isFree
@@ -59,7 +70,7 @@ export function makeSharedPlaces(kind: string, most: number, siblings: Siblings)
       const now = (taken.get(key) ?? 0) + 1
       if (now > most) return false
       taken.set(key, now)
-      return (now <= share && !crowded.has(key)) || askOthers(key)
+      return (now <= share && (siblings.count === 1 || calm.has(key))) || askOthers(key)
     },
     leave,
   }

@@ -4,16 +4,20 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { makeSharedPlaces, NO_SIBLINGS, type SharedPlaces } from '../../src/kernel/shared-places.ts'
 
-/** Processes that ask each other; `count` of them, each with its own places. */
-function processes(count: number, most: number): SharedPlaces[] {
+/** Returns a function that starts one of `count` processes that ask each other, in place of the one before. */
+function machine(count: number, most: number): (own: number) => SharedPlaces {
   const answers: ((key: string) => number)[] = []
-  return Array.from({ length: count }, (_, own) =>
+  return (own) =>
     makeSharedPlaces('polls', most, {
       count,
       answer: (_kind, taken) => void (answers[own] = taken),
       ask: async (_kind, key) => answers.reduce((sum, taken, other) => (other === own ? sum : sum + taken(key)), 0),
-    }),
-  )
+    })
+}
+
+function processes(count: number, most: number): SharedPlaces[] {
+  const start = machine(count, most)
+  return Array.from({ length: count }, (_, own) => start(own))
 }
 
 test('[SAFE-14] one process gives out all places, and never asks', () => {
@@ -49,6 +53,39 @@ test('[SAFE-14] processes give out as many places as one would, one request afte
       },
     ),
   )
+})
+
+test('[SAFE-14] processes that begin later, or again, get no more than what the others left', async () => {
+  const start = machine(3, 8)
+  const give = async (places: SharedPlaces): Promise<number> => {
+    for (let given = 0; ; given++) if (!(await places.take('a'))) return given
+  }
+  assert.equal(await give(start(0)), 8)
+  assert.deepEqual([await give(start(1)), await give(start(2))], [0, 0])
+  assert.deepEqual([await give(start(0)), await give(start(1))], [8, 0])
+})
+
+test('[SAFE-14] a process that knows the others within their shares gives out its own without asking', async () => {
+  const [own, other] = processes(2, 4) as [SharedPlaces, SharedPlaces]
+  assert.equal(await own.take('a'), true)
+  assert.equal(own.take('a'), true)
+  assert.equal(await other.take('a'), true, 'and is asked')
+  assert.notEqual(own.take('a'), true, 'so that it asks again')
+})
+
+test('[SAFE-14] an answer from before another process asked gives no share', async () => {
+  let asked = (_key: string): number => 0
+  const answer = Promise.withResolvers<number>()
+  const places = makeSharedPlaces('polls', 4, {
+    count: 2,
+    answer: (_kind, taken) => void (asked = taken),
+    ask: () => answer.promise,
+  })
+  const first = places.take('a')
+  assert.equal(asked('a'), 1, 'the other takes all that is left')
+  answer.resolve(0)
+  assert.equal(await first, true)
+  assert.notEqual(places.take('a'), true)
 })
 
 test('[SAFE-14] requests at the same time get no more places than there are, and all of them if there are enough', async () => {
