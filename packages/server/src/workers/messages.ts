@@ -23,5 +23,5 @@ export type ToPrimary =
 export type ToWorker =
   | { kind: 'stop'; signal: string }
   | { kind: 'question'; ask: number; question: Question }
-  /** The answers of the other workers that answered in time. */
+  /** The answers that came in time, and for metrics the last counters of the workers whose answer did not. */
   | { kind: 'answers'; ask: number; answers: Answer[] }

@@ -9,14 +9,14 @@ import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { backoffMs } from '../kernel/backoff.ts'
 import type { Logger } from '../kernel/logger.ts'
-import type { Answer, ToPrimary, ToWorker } from './messages.ts'
+import { makeGathering } from './gathering.ts'
+import type { ToPrimary, ToWorker } from './messages.ts'
 
 const MAIN = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url))
 
 const RESTART = { firstMs: 100, maxMs: 30_000 }
 /** A worker that lived this long did not die of the same cause as the last one. */
 const HEALTHY_AFTER_MS = 60_000
-const ANSWER_WITHIN_MS = 2_000
 /** Longer than the time that a worker gives itself to stop. */
 const STOP_WITHIN_MS = 17_000
 
@@ -36,27 +36,33 @@ export interface Workers {
 export function makeWorkers(count: number, log: Logger): Workers {
   // Not JSON, which has no value for a number that was not measured.
   cluster.setupPrimary({ exec: MAIN, args: [], serialization: 'advanced' })
-  const gathering = makeGathering()
+  const gathering = makeGathering(tell)
+  // Not those of `cluster`, which never drops a worker that died while a connection was handed to it.
+  const running = new Set<Worker>()
   // The compile cache of the command. Without it a worker would compile everything again.
   const cache = module.getCompileCacheDir()
   let stopping = false
   let failures = 0
 
-  const running = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-
   /** Starts a worker, which is replaced when it dies. Resolves when it listens. */
   function begin(isFirst: boolean): Promise<string> {
     const worker = cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache })
     const since = Date.now()
+    running.add(worker)
+    dropUntaken(worker)
     return new Promise((resolve, reject) => {
       let isReady = false
       worker.on('message', (message: ToPrimary) => {
-        if (message.kind !== 'ready') return gathering.hear(worker, message, running())
+        gathering.hear(worker, message)
+        if (message.kind !== 'ready') return
         isReady = true
         resolve(message.url)
       })
       worker.on('error', (error) => log.error({ err: error, worker: worker.id }, 'a worker cannot be reached'))
-      worker.once('exit', (code, signal) => {
+      // Not `exit`: until `close` there may be messages of it to read.
+      worker.process.once('close', (code, signal) => {
+        running.delete(worker)
+        gathering.end(worker)
         if (stopping) return resolve('')
         // The worker has reported the reason itself.
         if (isFirst && !isReady) return reject(new FirstWorkerFailed())
@@ -65,7 +71,11 @@ export function makeWorkers(count: number, log: Logger): Workers {
     })
   }
 
-  async function replace(worker: Worker, since: number, how: { code: number; signal: string }): Promise<string> {
+  async function replace(
+    worker: Worker,
+    since: number,
+    how: { code: number | null; signal: string | null },
+  ): Promise<string> {
     failures = Date.now() - since > HEALTHY_AFTER_MS ? 1 : failures + 1
     const waitMs = backoffMs(RESTART, failures)
     log.error({ worker: worker.id, pid: worker.process.pid, ...how, waitMs }, 'a worker ended, another takes its place')
@@ -81,10 +91,10 @@ export function makeWorkers(count: number, log: Logger): Workers {
     },
     async stop(signal) {
       stopping = true
-      const ended = running().map(
-        (worker) => new Promise<number | null>((resolve) => worker.once('exit', (code) => resolve(code))),
+      const ended = [...running].map(
+        (worker) => new Promise<number | null>((resolve) => worker.process.once('close', resolve)),
       )
-      for (const worker of running()) tell(worker, { kind: 'stop', signal })
+      for (const worker of running) tell(worker, { kind: 'stop', signal })
       const late = setTimeout(kill, STOP_WITHIN_MS)
       const codes = await Promise.all(ended)
       clearTimeout(late)
@@ -95,7 +105,7 @@ export function makeWorkers(count: number, log: Logger): Workers {
 
   function kill(): void {
     stopping = true
-    for (const worker of running()) worker.process.kill('SIGKILL')
+    for (const worker of running) worker.process.kill('SIGKILL')
   }
 }
 
@@ -106,32 +116,21 @@ function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message)
 }
 
-/** Passes the question of a worker on to the others, and their answers back to it. */
-function makeGathering() {
-  const gatherings = new Map<number, { missing: Set<Worker>; answers: Answer[]; done(): void }>()
-  let asks = 0
-
-  return {
-    hear(from: Worker, message: Exclude<ToPrimary, { kind: 'ready' }>, workers: readonly Worker[]): void {
-      if (message.kind === 'answer') {
-        const gathering = gatherings.get(message.ask)
-        if (!gathering?.missing.delete(from)) return
-        gathering.answers.push(message.answer)
-        if (gathering.missing.size === 0) gathering.done()
-        return
-      }
-      const ask = ++asks
-      const answers: Answer[] = []
-      const timer = setTimeout(done, ANSWER_WITHIN_MS)
-      function done(): void {
-        clearTimeout(timer)
-        gatherings.delete(ask)
-        tell(from, { kind: 'answers', ask: (message as { ask: number }).ask, answers })
-      }
-      const others = workers.filter((worker) => worker !== from)
-      if (others.length === 0) return done()
-      gatherings.set(ask, { missing: new Set(others), answers, done })
-      for (const worker of others) tell(worker, { kind: 'question', ask, question: message.question })
-    },
+/**
+ * Closes the connection that a worker had been handed when it died and had not taken. `cluster` waits for the worker's
+ * reply to close or pass on its own descriptor of it, so that the client would wait for ever. It hands a worker one
+ * connection at a time. (Rejected: workers that accept by themselves, one of which then got 1 of 128 connections.)
+ */
+function dropUntaken({ process: child }: Worker): void {
+  const send = child.send.bind(child) as (...args: unknown[]) => boolean
+  let untaken: { close(): void } | undefined
+  child.send = (message: unknown, handle?: unknown, ...rest: unknown[]) => {
+    if (handle) untaken = handle as { close(): void }
+    return send(message, handle, ...rest)
   }
+  // Before `cluster` hears the reply, and hands it the next one.
+  child.prependListener('internalMessage', ({ ack }: { ack?: number }) => {
+    if (ack !== undefined) untaken = undefined
+  })
+  child.once('close', () => untaken?.close())
 }

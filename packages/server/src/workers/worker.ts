@@ -41,15 +41,15 @@ export function joinPrimary(): Worker | null {
       void answer(message.question).then((own) => tell({ kind: 'answer', ask: message.ask, answer: own }))
   })
 
-  /** Returns the answers of the other workers. One that does not answer in time is left out. */
-  async function askOthers<Q extends Question>(question: Q): Promise<Answers[Q['about']][]> {
-    const ask = ++asks
+  /** Returns the answers of the workers: for places the others, for metrics all. */
+  async function ask<Q extends Question>(question: Q): Promise<Answers[Q['about']][]> {
+    const id = ++asks
     const answers = await new Promise<Answer[]>((resolve) => {
-      waiting.set(ask, resolve)
+      waiting.set(id, resolve)
       setTimeout(() => resolve([]), ANSWERED_WITHIN_MS).unref()
-      tell({ kind: 'ask', ask, question })
+      tell({ kind: 'ask', ask: id, question })
     })
-    waiting.delete(ask)
+    waiting.delete(id)
     return answers as Answers[Q['about']][]
   }
 
@@ -59,13 +59,13 @@ export function joinPrimary(): Worker | null {
     onStop: (hear) => void (stop = hear),
     shareMetrics(own) {
       ownMetrics = own
-      return async () => [await own(), ...(await askOthers({ about: 'metrics' }))]
+      return () => ask({ about: 'metrics' })
     },
     siblings: (count) => ({
       count,
       answer: (kind, taken) => void places.set(kind, taken),
       ask: async (kind, key) => {
-        const answers = await askOthers({ about: 'places', kind, key })
+        const answers = await ask({ about: 'places', kind, key })
         return answers.reduce((sum, taken) => sum + taken, 0)
       },
     }),

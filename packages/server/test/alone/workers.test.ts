@@ -2,7 +2,7 @@
 // stop together.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { POSTGRES_URL, postgres, type FreshStore } from '../support/engines.ts'
 import { refusedStart, startProcess, type RunningProcess } from '../support/process.ts'
@@ -124,6 +124,42 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     await service.printed(/(?:a worker is ready[^]*){3}/)
     assert.equal(pids().length, 3)
     assert.equal((await request(service.url, '/readyz')).status, 200)
+  })
+
+  test('[SCL-5] [SCL-6] a worker that hangs and is killed lowers no counter and leaves no connection open', {
+    timeout: 120_000,
+  }, async () => {
+    const hanging = pids().at(-1)!
+    process.kill(hanging, 'SIGSTOP')
+    // Workers take turns, so one of two connections is handed to the worker that hangs.
+    const connections = await Promise.all(
+      [1, 2].map(async () => {
+        const socket = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => {})
+        await once(socket, 'connect')
+        socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+        return socket
+      }),
+    )
+    const answered = await Promise.race(
+      connections.map(async (socket) => {
+        await once(socket, 'data')
+        return socket
+      }),
+    )
+    const [untaken] = connections.filter((socket) => socket !== answered)
+    answered.destroy()
+    const published = /_count\{route="\/v1\/events",method="POST",status="202"\} 20$/m
+    const late = (await request(service.url, '/metrics')).text
+    assert.match(late, /^sensorium_workers 1$/m)
+    assert.match(late, published)
+
+    const closed = new Promise((resolve) => untaken!.once('close', resolve))
+    process.kill(hanging, 'SIGKILL')
+    await closed
+    assert.equal(untaken!.bytesRead, 0)
+    const after = (await request(service.url, '/metrics')).text
+    assert.match(after, published)
+    await service.printed(/(?:a worker is ready[^]*){4}/)
   })
 
   test('[SCL-6] a signal stops all workers, and none is left', { timeout: 120_000 }, async () => {
