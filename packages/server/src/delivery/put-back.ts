@@ -1,6 +1,6 @@
 // Puts back deliveries that were leased a moment ago and cannot go out: they are ready again, and the lease does not
 // count as an attempt.
-import type { Store } from '../store/db.ts'
+import type { Db, Store } from '../store/db.ts'
 import type { Lease } from './claimed.ts'
 import type { ClaimedRow } from './claim-sql.ts'
 import { putBackRows, type Mailbox } from './sql.ts'
@@ -11,14 +11,21 @@ export type PutBack = (mailbox: Mailbox, leases: readonly Lease[]) => Promise<vo
 
 export const leasesOf = (rows: readonly ClaimedRow[]): Lease[] => rows.map(({ id, leases }) => ({ id, lease: leases }))
 
+export async function putBack(tx: Db, mailbox: Mailbox, leases: readonly Lease[]): Promise<void> {
+  for (const [lease, some] of Map.groupBy(leases, ({ lease }) => lease))
+    await putBackRows(
+      tx,
+      mailbox,
+      lease,
+      some.map(({ id }) => id),
+    )
+}
+
 export function makePutBack(store: Store, wakeups: Wakeups): PutBack {
   return async (mailbox, leases) => {
     await store
       .tx(async (tx) => {
-        for (const [lease, some] of Map.groupBy(leases, ({ lease }) => lease)) {
-          const ids = some.map(({ id }) => id)
-          await putBackRows(tx, mailbox, lease, ids)
-        }
+        await putBack(tx, mailbox, leases)
         tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
       })
       .catch(() => {})

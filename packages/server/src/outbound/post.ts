@@ -78,7 +78,8 @@ function sendOnce(
 ): Promise<PushResult | 'stale'> {
   const failure = (error: string): PushResult => {
     const { cutBy, leaveLine, isLate, isHandshaking } = exchange
-    if (leaveLine !== null || (isLate && isHandshaking && cutBy)) return { error, notSent: true }
+    if (leaveLine !== null) return { error, notSent: true }
+    if (isLate && isHandshaking && cutBy) return { error, isLate }
     // One that we have cut off may have been answered while the thread was busy.
     return isHandshaking && !cutBy ? { error, failedHandshake: true } : { error }
   }

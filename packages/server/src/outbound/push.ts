@@ -22,10 +22,10 @@ import { makeAlarm } from './alarm.ts'
 import { makeClaimPushes } from './claim-pushes.ts'
 import { applyOutcome, healthOf, keysOf, type Endpoint, type PushHealth } from './endpoint.ts'
 import { makeKnownEndpoints } from './known-endpoints.ts'
-import { outcomeOf } from './outcome.ts'
+import { outcomeOf, type PushResult } from './outcome.ts'
 import type { Post } from './post.ts'
 import type { Target } from './push-secret.ts'
-import { makeSettlePush, type Pushed, type SettlePushTools } from './settle-push.ts'
+import { makeSettlePush, type Pushed, type SettlePushTools, type Unknown } from './settle-push.ts'
 import { signedHeaders } from './signature.ts'
 import type { Grant } from './slots.ts'
 
@@ -53,6 +53,12 @@ export interface Push {
 const GRACE_MS = 5_000
 /** Characters of a long body: it takes a millisecond to sign and encode a megabyte, with each secret. */
 const LONG = 32_768
+
+function whyUnknown(result: PushResult, cutting: boolean): Unknown | null {
+  if (!('error' in result)) return null
+  if (result.notSent) return { kind: 'not_sent' }
+  return cutting || result.isLate ? { kind: 'interrupted' } : null
+}
 
 export function makePush(tools: PushTools): Push {
   const { store, claim, wakeups, secrets, clock, log, post, observe, announcements } = tools
@@ -105,12 +111,11 @@ export function makePush(tools: PushTools): Push {
       )
       const result = await post(target.url, headers, delivery.json, mailbox)
       const ms = performance.now() - started
-      const isUnknown = 'error' in result && (cutting || result.notSent === true)
-      outcome = isUnknown ? { kind: 'interrupted' } : outcomeOf(result, clock.now())
+      outcome = whyUnknown(result, cutting) ?? outcomeOf(result, clock.now())
       settling = settle({ mailbox, delivery, endpoint: target.endpoint, schedule: target.schedule, outcome })
       // For an endpoint that is gone, nothing more is claimed until that is stored.
       if (outcome.kind === 'gone') await settling
-      if (outcome.kind !== 'interrupted') {
+      if (outcome.kind !== 'interrupted' && outcome.kind !== 'not_sent') {
         applyOutcome(history, target.endpoint, result, outcome, ms, clock.now())
         observe(outcome.kind, ms / 1000)
       }

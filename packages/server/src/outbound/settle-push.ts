@@ -3,6 +3,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
+import { putBack } from '../delivery/put-back.ts'
 import { afterFailedPush, type Next } from '../delivery/rules.ts'
 import { acknowledgeAll, release, type SettleTools } from '../delivery/settle.ts'
 import { byMailbox, leasedRows, ofMailbox, type Mailbox } from '../delivery/sql.ts'
@@ -21,9 +22,15 @@ export interface Pushed {
   endpoint: string
   /** The agent's own push schedule, if it has one. */
   schedule: readonly number[] | null
-  /** `interrupted`: this node shut down during the request, or never sent it. The delivery is given back. */
-  outcome: PushOutcome | { kind: 'interrupted' }
+  outcome: PushOutcome | Unknown
 }
+
+/**
+ * What the endpoint would have responded is unknown, and the delivery is ready again. `interrupted`: the request was
+ * begun, and this node shut down or had left it too little time; the attempt counts, or one that is always late would
+ * never end. `not_sent`: it was not begun, and does not count.
+ */
+export type Unknown = { kind: 'interrupted' } | { kind: 'not_sent' }
 
 type Failed = Pushed & { outcome: { error: string } }
 
@@ -91,9 +98,10 @@ async function settle(
     mailboxes.map(async (ofMailbox) => {
       const { mailbox } = ofMailbox[0]!
       const policy = policyOf(mailbox.tenantId)
-      const interrupted = ofMailbox
-        .filter(({ outcome }) => outcome.kind === 'interrupted')
-        .map(({ delivery }) => delivery)
+      const leasesAfter = (kind: Unknown['kind']) =>
+        ofMailbox.filter(({ outcome }) => outcome.kind === kind).map(({ delivery }) => delivery)
+      await putBack(tx, mailbox, leasesAfter('not_sent'))
+      const interrupted = leasesAfter('interrupted')
       if (interrupted.length > 0) await release(tx, tools.activity, mailbox, interrupted, now, policy)
       const failed = ofMailbox.filter((pushed): pushed is Failed => 'error' in pushed.outcome)
       if (failed.length > 0) await settleFailed(tx, tools.activity, mailbox, failed, due, now, policy)

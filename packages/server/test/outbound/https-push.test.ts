@@ -8,10 +8,13 @@ import https from 'node:https'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { test, type TestContext } from 'node:test'
+import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeHandshakes, type EndHandshake } from '../../src/outbound/handshakes.ts'
 import { makePostByScheme } from '../../src/outbound/post-by-scheme.ts'
 import { makePublicPost } from '../../src/outbound/post.ts'
+import { makePush } from '../../src/outbound/push.ts'
+import { makeParts } from '../../src/parts.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { pushSuite } from './push-suite.ts'
@@ -35,6 +38,12 @@ async function listen(t: TestContext, server: net.Server) {
     server.close()
   })
   return { origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => sockets.size }
+}
+
+function trustOurs(t: TestContext): void {
+  const known = tls.getCACertificates('default')
+  tls.setDefaultCACertificates([...known, pem('ca')])
+  t.after(() => tls.setDefaultCACertificates(known))
 }
 
 /** An endpoint whose certificate nobody trusts. */
@@ -124,9 +133,7 @@ test('[PUSH-21] an agent makes one handshake with an origin until one has succee
 })
 
 test('[PUSH-21] a push that gets a kept connection does not wait for the handshakes of others', async (t) => {
-  const known = tls.getCACertificates('default')
-  tls.setDefaultCACertificates([...known, pem('ca')])
-  t.after(() => tls.setDefaultCACertificates(known))
+  trustOurs(t)
   const held: ServerResponse[] = []
   const server = https.createServer({ key: pem('server-key'), cert: pem('server') }, (_, response) => {
     if (held.push(response) !== 2) response.end()
@@ -208,5 +215,65 @@ onBothEngines((engine) => {
     await calls.setMode(tenant, agent, 'push', receiver.url)
     await until(() => receiver.all.length === 3)
     assert.equal((await health())['state'], 'closed')
+  })
+
+  test('[PUSH-21] a push that had no turn before its time was over uses up no attempt, not even the last', async (t) => {
+    trustOurs(t)
+    const { service, tenant, calls } = suite
+    let requests = 0
+    const server = https.createServer({ key: pem('server-key'), cert: pem('server') }, (_, response) => {
+      requests++
+      response.setHeader('connection', 'close').end()
+    })
+    let isSilent = false
+    let accepted = 0
+    const endpoint = await listen(
+      t,
+      net.createServer((socket) => {
+        // Seven are served: by then the endpoint is given more at once than the four handshakes.
+        isSilent ||= accepted === 7
+        accepted++
+        if (!isSilent) server.emit('connection', socket)
+      }),
+    )
+    const agent = await tenant.agent()
+    await calls.interest(agent)
+    for (let i = 0; i < 13; i++) await calls.publish(agent)
+    await service.clock.rest()
+    // The service itself pushes to https in a thread, on the clock of the machine. It is not told of the endpoint.
+    const { config, store, secrets } = service
+    await store.tx((tx) =>
+      tx.run("update agents set delivery_mode = 'push', delivery_endpoint = ? where id = ?", [
+        endpoint.origin,
+        agent.id,
+      ]),
+    )
+    const clock = fakeClock(service.clock.now())
+    const log = makeLogger('silent')
+    const once = { ...config, maxAttempts: 1 }
+    const parts = makeParts({ config: once, store, secrets, clock, log, metrics: makeMetrics() })
+    await parts.push.close()
+    const post = makePublicPost(clock, { allowPrivate: true })
+    let posted = 0
+    const counted: typeof post = (...given) => {
+      posted++
+      return post(...given)
+    }
+    counted.close = post.close
+    const push = makePush({ ...parts, post: counted, observe() {} })
+    t.after(() => push.close())
+    await push.runOnce()
+    await until(() => accepted === 11 && posted === 13, 'four handshakes, and two that wait')
+    assert.equal(requests, 7)
+    isSilent = false
+    accepted = -1_000
+    await clock.advance(15_000)
+    const states = async () => (await calls.rows(agent)).map(({ state, attempts }) => `${state} ${attempts}`).sort()
+    await until(async () => {
+      await push.runOnce()
+      await clock.advance(1_000)
+      return (await states()).every((state) => /^acknowledged|^dead/.test(state))
+    })
+    assert.deepEqual(await states(), [...Array(9).fill('acknowledged 1'), ...Array(4).fill('dead_lettered 1')])
   })
 })
