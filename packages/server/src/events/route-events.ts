@@ -146,29 +146,33 @@ export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
     const { tenantId, senderId, events } = given
     const addressees = await findAddressees(db, tenantId, senderId, events)
     const table = (await router.prepare([tenantId])).get(tenantId)!
-    const routed = await routeBy(table, given, addressees)
-    if (addressees.size > 0) await letDuplicatesPass(db, given, routed)
-    return routed
+    return routeBy(table, given, addressees)
   }
 
-  return (given) => {
+  function routeAll(given: ToRoute): Routed | Promise<Routed> {
     const { tenantId, events } = given
     if (events.some(({ recipient }) => recipient !== null)) return routeAddressed(given)
     const table = router.known(tenantId)
     if (table) return routeBy(table, given, NOBODY)
     return router.prepare([tenantId]).then((tables) => routeBy(tables.get(tenantId)!, given, NOBODY))
   }
+
+  return (given) => {
+    const routed = routeAll(given)
+    return routed instanceof Promise
+      ? routed.then((found) => letDuplicatesPass(db, given, found))
+      : letDuplicatesPass(db, given, routed)
+  }
 }
 
-/** Lets a retry of an accepted event be a duplicate, even if its recipient cannot be addressed today. */
-async function letDuplicatesPass(db: Reads, { tenantId, events }: ToRoute, routed: Routed): Promise<void> {
-  const isUnreachable = (event: PreparedEvent, i: number): boolean =>
-    routed.events[i]!.refused !== null && routed.addressees.has(event)
-  const ids = events.filter(isUnreachable).map(({ id }) => id)
-  if (ids.length === 0) return
-  const stored = await storedAmong(db, tenantId, ids)
-  events.forEach((event, i) => {
-    if (isUnreachable(event, i) && stored.has(event.id)) routed.events[i] = { matches: [], refused: null }
+/** Lets a retry of an accepted event be a duplicate, even if it would be refused today. */
+function letDuplicatesPass(db: Reads, { tenantId, events }: ToRoute, routed: Routed): Routed | Promise<Routed> {
+  const ids = events.filter((_, i) => routed.events[i]!.refused !== null).map(({ id }) => id)
+  if (ids.length === 0) return routed
+  return storedAmong(db, tenantId, ids).then((stored) => {
+    const pass = (was: RoutedEvent, i: number): RoutedEvent =>
+      was.refused && stored.has(events[i]!.id) ? { matches: [], refused: null } : was
+    return { ...routed, events: routed.events.map(pass) }
   })
 }
 

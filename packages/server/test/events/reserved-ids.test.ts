@@ -36,6 +36,21 @@ onBothEngines((engine) => {
       assert.equal((await publish(service, agent.token, { id: 'shop:2' })).status, 202)
     })
 
+    test('[PUB-2] [RCP-5] a retry of an accepted event is a duplicate, with or without a recipient', async () => {
+      const [plain, addressed] = [event({ id: 'till:1' }), event({ id: 'till:2', recipient: agent.id })]
+      const send = (body: unknown) => service.call('POST /v1/events', { token: agent.token, body })
+      for (const body of [plain, addressed]) assert.equal((await send(body)).status, 202)
+      await webhook('till')
+      for (const body of [plain, addressed, { ...plain, recipient: 'agt_nobody' }]) {
+        const again = await send(body)
+        assert.deepEqual([again.status, again.body], [200, { event_id: body['id'], status: 'duplicate' }])
+      }
+      for (const recipient of [undefined, agent.id]) {
+        const fresh = await send(event({ id: 'till:3', ...(recipient ? { recipient } : {}) }))
+        assert.equal(fresh.body.error.details.rule, 'reserved_event_id')
+      }
+    })
+
     test('[RTE-8] connectors reserve ids too, for their tenant only; events of a batch are judged alone', async () => {
       await service.call('POST /operator/connectors', {
         token: OPERATOR_TOKEN,
