@@ -15,7 +15,6 @@ import { makeEnrich } from './enrichment/enrich.ts'
 import { countPublished } from './events/count-published.ts'
 import { makePublish } from './events/publish.ts'
 import { makeRetain } from './events/retain.ts'
-import { withinQuota } from './events/within-quota.ts'
 import type { Metrics } from './http/metrics.ts'
 import { OUTCOMES } from './ingest/connectors/sql.ts'
 import { makeSupervisor } from './ingest/connectors/supervise.ts'
@@ -151,7 +150,7 @@ function makeMailboxes(basics: Basics) {
     ahead: { ...ahead, searchFingerprint, count },
   })
   const publish = makePublish({
-    ...{ store, router, wakeups, handover, clock },
+    ...{ store, router, wakeups, handover, clock, quotas },
     makeId: tools.makeId,
     added: ahead.deliveriesAdded,
   })
@@ -161,7 +160,7 @@ function makeMailboxes(basics: Basics) {
     leaseNotices: makeLeaseNotices(),
     policyOf,
     ahead,
-    publish: countPublished(withinQuota(store, publish, quotas), activity, eventTypes),
+    publish: countPublished(publish, activity, eventTypes),
     claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity, siblings }),
     retain: makeRetain(store, clock.now, basics.retentionDays),
   }

@@ -1,7 +1,7 @@
 // Measures the chain of causes above an event: an agent that answers its own events would otherwise go on for ever.
 import { ruleBroken, type Failure } from '../kernel/failure.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
-import type { Db, Reads } from '../store/db.ts'
+import type { Reads } from '../store/db.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { readChains, storedAmong } from './sql.ts'
 
@@ -99,14 +99,14 @@ export async function readAhead(store: Reads, group: readonly Caused[]): Promise
  * duplicate, is never among them. A cause may be in the same group, before the event. `ahead` is what `readAhead` found.
  */
 export async function tooDeepAmong(
-  tx: Db,
+  db: Reads,
   group: readonly Caused[],
   ahead: Causes,
 ): Promise<ReadonlySet<PreparedEvent>> {
   const unknown = unknownAbove(group, ahead)
   if (unknown.size === 0 && ahead.size === 0) return NONE
   const known: MutableCauses = new Map(Array.from(ahead, ([tenantId, causes]) => [tenantId, new Map(causes)]))
-  await Promise.all(Array.from(unknown, ([tenantId, ids]) => readInto(known, tx, tenantId, [...ids])))
+  await Promise.all(Array.from(unknown, ([tenantId, ids]) => readInto(known, db, tenantId, [...ids])))
 
   const deep: { tenantId: string; event: PreparedEvent }[] = []
   for (const { submission, routed } of group) {
@@ -119,12 +119,12 @@ export async function tooDeepAmong(
       else deep.push({ tenantId, event })
     }
   }
-  return deep.length === 0 ? NONE : withNewIds(tx, deep)
+  return deep.length === 0 ? NONE : withNewIds(db, deep)
 }
 
 /** Returns the events whose ids their tenants have not stored. */
 async function withNewIds(
-  tx: Db,
+  db: Reads,
   given: readonly { tenantId: string; event: PreparedEvent }[],
 ): Promise<Set<PreparedEvent>> {
   const found = await Promise.all(
@@ -133,7 +133,7 @@ async function withNewIds(
       async ([tenantId, ofTenant]) => {
         const events = ofTenant.map(({ event }) => event)
         const known = await storedAmong(
-          tx,
+          db,
           tenantId,
           events.map(({ id }) => id),
         )

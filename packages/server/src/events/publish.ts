@@ -23,10 +23,12 @@ import type { Handover, NewDelivery, PendingHandover } from '../delivery/handove
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Store } from '../store/db.ts'
 import { togetherByTenant, type Results } from '../store/together.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
 import { hasManyCauses, NONE_KNOWN, readAhead } from './causation.ts'
 import { clientGone, makeRouteEvents, type Routed, type RouteEvents } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
+import { roomFor, type Room } from './within-quota.ts'
 import { makeWriteGroup, type RoutedSubmission } from './write-group.ts'
 
 export type Publish = (submission: Submission) => Promise<PublishOutcome[]>
@@ -38,6 +40,7 @@ export interface PublishTools {
   handover: Handover
   makeId: MakeId
   clock: Clock
+  quotas: Quotas
   /** Called with the deliveries that wait to be polled, once they are on disk. */
   added(deliveries: readonly NewDelivery[]): void
 }
@@ -68,6 +71,8 @@ const WHILE_BUSY = { minWaiting: 48, maxWaitMs: 4 }
 const PART_DELIVERIES = 2_000
 
 interface Ready extends RoutedSubmission {
+  /** Null if the tenant has no quota. */
+  room: Room | null
   work: number
   /** When the submission, its recipients found, began to wait. */
   since: number
@@ -101,7 +106,11 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
       } catch (error) {
         ;(pending as PendingHandover | null)?.settle(false)
         if (!(error instanceof RoutingMoved)) throw error
-        for (const ready of group) ready.routed = await route(ready.submission)
+        for (const ready of group) {
+          const { submission, room } = ready
+          const routed = await route(submission)
+          ready.routed = room ? await room.fit(submission.events, routed) : routed
+        }
       }
     }
   }
@@ -110,7 +119,7 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
 }
 
 export function makePublish(tools: PublishTools): Publish {
-  const { store, router, clock } = tools
+  const { store, router, clock, quotas } = tools
   const admission = makeAdmission(clock.elapsed, store.writers)
   const route = makeRouteEvents(router, store)
   const publishTogether = makePublishTogether(tools, route)
@@ -151,17 +160,20 @@ export function makePublish(tools: PublishTools): Publish {
   return async (submission) => {
     const { tenantId, senderId, events } = submission
     const admitted = admission.enter(tenantId, senderId, events.length, bytesOf(events))
+    const room = roomFor(store, quotas, submission)
+    const outcomes: PublishOutcome[] = []
     try {
       const found = route(submission)
-      const routed = found instanceof Promise ? await found : found
+      let routed = found instanceof Promise ? await found : found
+      if (room) routed = await room.fit(events, routed)
       admitted.revise(workOfRouted(submission, routed, routed.steps))
-      const outcomes: PublishOutcome[] = []
       for (const part of partsOf(submission, routed)) {
         const work = workOfRouted(part.submission, part.routed, 0)
-        outcomes.push(...(await batches.add({ ...part, work, since: clock.elapsed() })))
+        outcomes.push(...(await batches.add({ ...part, room, work, since: clock.elapsed() })))
       }
       return outcomes
     } finally {
+      room?.end(outcomes)
       admitted.leave()
     }
   }

@@ -41,6 +41,8 @@ export interface RoutedEvent {
   matches: readonly Match[]
   /** Why the event cannot be published, by the tenant's routing. */
   refused: Failure | null
+  /** The refusal does not come from routing, and no other routing ends it. */
+  staysRefused?: true
 }
 
 export interface Routed {

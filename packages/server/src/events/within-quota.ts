@@ -1,13 +1,23 @@
 // Publishing within the quotas of a tenant. Each event stands or falls alone: those there is room for are published,
-// the rest are refused. An event whose id was accepted before, or appears earlier in the batch, needs no room: it is
-// published, and found to be a duplicate.
+// the rest are refused. Room is taken after routing, so what is refused for another reason takes none, and is told that
+// reason. An event whose id was accepted before, or appears earlier in the batch, needs no room: it is published, and
+// found to be a duplicate.
 import type { Failure } from '../kernel/failure.ts'
 import type { Quotas } from '../tenants/quotas.ts'
-import type { Store } from '../store/db.ts'
+import type { Reads } from '../store/db.ts'
+import { readAhead, tooDeep, tooDeepAmong } from './causation.ts'
 import type { PreparedEvent } from './envelope.ts'
-import type { Publish } from './publish.ts'
+import type { Routed } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 import { storedAmong } from './sql.ts'
+
+/** The room that a submission has taken. */
+export interface Room {
+  /** Takes room for the events that routing lets pass, and refuses those there is none for. Events may be a part. */
+  fit(events: readonly PreparedEvent[], routed: Routed): Promise<Routed>
+  /** Reports what is stored, and gives back the rest. */
+  end(outcomes: readonly PublishOutcome[]): void
+}
 
 const bytesOf = (event: PreparedEvent): number => Buffer.byteLength(event.text)
 
@@ -18,15 +28,16 @@ function bytesById(events: readonly PreparedEvent[]): Map<string, number> {
   return bytes
 }
 
-export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Publish {
-  /** Takes room for each id and notes it in `taken`. Returns the failures of the ids that have to be refused. */
-  async function makeRoom(
-    tenantId: string,
-    wanted: ReadonlyMap<string, number>,
-    taken: Map<string, number>,
-  ): Promise<Map<string, Failure>> {
+/** Returns null for a tenant without a quota on what it publishes. */
+export function roomFor(db: Reads, quotas: Quotas, { tenantId }: Submission): Room | null {
+  if (!quotas.limitsPublishing(tenantId)) return null
+  const taken = new Map<string, number>()
+
+  /** Returns the failures of the ids there is no room for. */
+  async function take(wanted: ReadonlyMap<string, number>): Promise<Map<string, Failure>> {
     const refused = new Map<string, Failure>()
     for (const [id, bytes] of wanted) {
+      if (taken.has(id)) continue
       const failure = await quotas.take(tenantId, 1, bytes)
       if (failure) refused.set(id, failure)
       else taken.set(id, bytes)
@@ -34,59 +45,47 @@ export function withinQuota(store: Store, publish: Publish, quotas: Quotas): Pub
     return refused
   }
 
-  /** The same, but if there is not enough room for all, ids that are already stored give theirs to the others. */
-  async function makeRoomForNew(
-    tenantId: string,
-    wanted: ReadonlyMap<string, number>,
-    taken: Map<string, number>,
-  ): Promise<Map<string, Failure>> {
-    const refused = await makeRoom(tenantId, wanted, taken)
-    if (refused.size === 0) return refused
-    const known = await storedAmong(store, tenantId, [...wanted.keys()])
-    for (const id of known) {
+  function release(ids: Iterable<string>): void {
+    for (const id of ids) {
       const bytes = taken.get(id)
       if (bytes !== undefined) quotas.release(tenantId, 1, bytes)
       taken.delete(id)
-      refused.delete(id)
     }
-    return makeRoom(tenantId, new Map([...refused.keys()].map((id) => [id, wanted.get(id)!])), taken)
   }
 
-  async function limited(submission: Submission): Promise<PublishOutcome[]> {
-    const { tenantId, events, record } = submission
-    const taken = new Map<string, number>()
-    try {
-      const refused = await makeRoomForNew(tenantId, bytesById(events), taken)
-      const admitted = events.filter(({ id }) => !refused.has(id))
-      /** The outcomes of all events, in order. */
-      const together = (outcomes: readonly PublishOutcome[]): PublishOutcome[] => {
-        const left = [...outcomes]
-        return events.map(({ id }) => {
-          const failure = refused.get(id)
-          return failure ? { status: 'refused', failure } : left.shift()!
-        })
+  return {
+    async fit(events, routed) {
+      const passed = events.filter((_, i) => routed.events[i]!.refused === null)
+      if ((await take(bytesById(passed))).size === 0) return routed
+      // There is not enough for all: those that will not be stored give theirs to the others.
+      const group = [{ submission: { tenantId, events }, routed }]
+      const known = await storedAmong(
+        db,
+        tenantId,
+        passed.map(({ id }) => id),
+      )
+      const deep = await tooDeepAmong(db, group, await readAhead(db, group))
+      const wanted = bytesById(passed.filter((event) => !known.has(event.id) && !deep.has(event)))
+      release(passed.map(({ id }) => id).filter((id) => !wanted.has(id)))
+      const refused = await take(wanted)
+      return {
+        ...routed,
+        events: routed.events.map((was, i) => {
+          const event = events[i]!
+          const failure = deep.has(event) ? tooDeep(event) : refused.get(event.id)
+          return was.refused || !failure ? was : { matches: [], refused: failure, staysRefused: true }
+        }),
       }
-      if (admitted.length === 0) {
-        if (record) await store.tx((tx) => record(tx, together([])))
-        return together([])
-      }
-      const outcomes = await publish({
-        ...submission,
-        events: admitted,
-        ...(record ? { record: (tx, made) => record(tx, together(made)) } : {}),
-      })
-      for (const [i, { status }] of outcomes.entries()) {
-        const { id } = admitted[i]!
-        const bytes = taken.get(id)
-        if (status !== 'accepted' || bytes === undefined) continue
-        taken.delete(id)
+    },
+    end(outcomes) {
+      for (const outcome of outcomes) {
+        if (outcome.status !== 'accepted') continue
+        const bytes = taken.get(outcome.eventId)
+        if (bytes === undefined) continue
+        taken.delete(outcome.eventId)
         quotas.written(tenantId, 1, bytes)
       }
-      return together(outcomes)
-    } finally {
-      for (const bytes of taken.values()) quotas.release(tenantId, 1, bytes)
-    }
+      release([...taken.keys()])
+    },
   }
-
-  return (submission) => (quotas.limitsPublishing(submission.tenantId) ? limited(submission) : publish(submission))
 }

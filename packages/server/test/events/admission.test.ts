@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeAdmission, workOf, type Admitted } from '../../src/events/admission.ts'
 import { Failure } from '../../src/kernel/failure.ts'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { makeSettingsCache } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
 import { startService } from '../support/service.ts'
@@ -113,6 +115,7 @@ function submitTo(store: Store, clock: Clock) {
     wakeups: makeWakeups(store),
     handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
     makeId: idMaker(clock.now),
+    quotas: makeQuotas(store, clock, makeSettingsCache(store).of),
     added() {},
   })
   return (tenantId: string, id: string, isClientGone?: () => boolean) => {

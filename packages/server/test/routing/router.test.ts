@@ -11,6 +11,8 @@ import { recordRoutingChange } from '../../src/routing/changes.ts'
 import { makeRouter, RoutingMoved, type Router } from '../../src/routing/router.ts'
 import type { RoutingTable } from '../../src/routing/table.ts'
 import type { Db, Store } from '../../src/store/db.ts'
+import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { makeSettingsCache } from '../../src/tenants/settings.ts'
 import { onBothEngines, type Engine } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { event, eventIds, interest, poll, publish } from '../events/tools.ts'
@@ -90,6 +92,7 @@ onBothEngines((engine) => {
       handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
       makeId: idMaker(service.clock.now),
       clock: service.clock,
+      quotas: makeQuotas(store, service.clock, makeSettingsCache(store).of),
       added() {},
     })
     const subscribe = async (tx: Db, type: string): Promise<void> => {
