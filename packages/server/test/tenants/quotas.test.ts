@@ -107,6 +107,19 @@ onBothEngines((engine) => {
       isExceeded(await interest(service, agent, { event_type: 'b' }), 'quota_interests', 2)
     })
 
+    test('[POL-12] a day with more events than its quota allows refuses no memory', async () => {
+      const agent = await tenant.agent()
+      for (let i = 0; i < 3; i++) assert.equal((await publish(service, agent.token)).status, 202)
+      await set({ quota_events_per_day: 2 })
+      isExceeded(await publish(service, agent.token), 'quota_events_per_day', 2)
+      const memory = { type: 'semantic', scope: 'agent', title: 'A note', content: 'Something to remember' }
+      const made = await service.call('POST /v1/memories', { token: agent.token, body: memory })
+      assert.equal(made.status, 201, made.text)
+      const change = { content: 'Something longer to remember' }
+      const changed = await service.call(`PATCH /v1/memories/${made.body.id}`, { token: agent.token, body: change })
+      assert.equal(changed.status, 200, changed.text)
+    })
+
     test('[POL-12] events stop at the daily quota, and the next day starts afresh', async () => {
       const agent = await tenant.agent()
       await publish(service, agent.token)
