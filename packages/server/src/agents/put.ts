@@ -2,18 +2,17 @@
 // says. Fields that the body leaves out get the values of a new agent; status and endpoint stay.
 import type { Agent, AgentCreate, Static } from '@sensorium/contract'
 import { externalIdOf } from '../kernel/external-id.ts'
-import { Failure } from '../kernel/failure.ts'
 import type { Announce } from '../store/announce.ts'
 import type { Db } from '../store/db.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { ShowEndpoint } from './endpoint-user.ts'
-import { agentFields, newAgent } from './register.ts'
-import { insertAgent, lockAgentByExternalId, saveAgent, shownAgent, type AgentRow } from './sql.ts'
+import { agentFields, keepNewAgent, newAgent, type AgentQuota } from './register.ts'
+import { lockAgentByExternalId, saveAgent, shownAgent, type AgentRow } from './sql.ts'
 
 export interface PutAgentTools {
   makeId: MakeId
   announce: Announce
-  quotas: { makeRoom(tx: Db, tenantId: string, what: 'agents'): Promise<void> }
+  quotas: AgentQuota
   now(): number
 }
 
@@ -21,11 +20,6 @@ export interface PutAgent {
   agent: Agent
   made: boolean
   isChanged: boolean
-}
-
-function onlyFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error
-  throw error
 }
 
 export async function putAgent(
@@ -39,16 +33,8 @@ export async function putAgent(
   const external_id = externalIdOf(externalId, wanted)
   const at = now()
   const row = newAgent(makeId, at, tenantId, { ...wanted, external_id })
-  let found = await lockAgentByExternalId(tx, tenantId, external_id)
-  if (!found) {
-    // Of two concurrent puts, one makes the agent and the other finds it, even if the first took the last room of the
-    // quota.
-    const refusal = await quotas.makeRoom(tx, tenantId, 'agents').catch(onlyFailure)
-    if (!refusal && (await insertAgent(tx, row)) > 0)
-      return { agent: shownAgent(row, show), made: true, isChanged: true }
-    found = await lockAgentByExternalId(tx, tenantId, external_id)
-    if (!found) throw refusal!
-  }
+  const found = (await lockAgentByExternalId(tx, tenantId, external_id)) ?? (await keepNewAgent(tx, quotas, row))
+  if (!found) return { agent: shownAgent(row, show), made: true, isChanged: true }
   const fields = agentFields(wanted)
   const isSame = Object.entries(fields).every(([name, value]) => found[name as keyof AgentRow] === value)
   if (isSame) return { agent: shownAgent(found, show), made: false, isChanged: false }

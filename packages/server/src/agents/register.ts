@@ -1,6 +1,6 @@
 // A new agent of the tenant: active, with no key yet.
 import type { Agent, AgentCreate, Static } from '@sensorium/contract'
-import { taken } from '../kernel/failure.ts'
+import { onlyFailure, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Db } from '../store/db.ts'
 import { insertAgent, lockAgentByExternalId, shownAgent, storedSchedule, type AgentRow } from './sql.ts'
@@ -29,15 +29,32 @@ export const newAgent = (makeId: MakeId, now: number, tenantId: string, wanted: 
   updated_at: now,
 })
 
+export interface AgentQuota {
+  makeRoom(tx: Db, tenantId: string, what: 'agents'): Promise<void>
+}
+
+/**
+ * Stores a new agent. Returns null, or the agent that has its external id already, also if that one took the last room
+ * of the quota: it may be what an earlier try of the same request made.
+ */
+export async function keepNewAgent(tx: Db, quotas: AgentQuota, row: AgentRow): Promise<AgentRow | null> {
+  const refusal = await quotas.makeRoom(tx, row.tenant_id, 'agents').catch(onlyFailure)
+  if (!refusal && (await insertAgent(tx, row)) > 0) return null
+  const holder = row.external_id !== null && (await lockAgentByExternalId(tx, row.tenant_id, row.external_id))
+  if (!holder) throw refusal!
+  return holder
+}
+
 export async function registerAgent(
-  db: Db,
+  tx: Db,
+  quotas: AgentQuota,
   makeId: MakeId,
   now: number,
   tenantId: string,
   wanted: Registration,
 ): Promise<Agent> {
   const row = newAgent(makeId, now, tenantId, wanted)
-  if ((await insertAgent(db, row)) === 0)
-    throw taken('This external id', (await lockAgentByExternalId(db, tenantId, row.external_id!))?.id ?? null)
+  const holder = await keepNewAgent(tx, quotas, row)
+  if (holder) throw taken('This external id', holder.id)
   return shownAgent(row)
 }

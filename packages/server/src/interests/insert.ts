@@ -3,7 +3,7 @@
 // hundred thousand by 32 clients ended in time-outs that way.
 import type { Interest } from '@sensorium/contract'
 import { failedAlone, makeBatches } from '../kernel/batches.ts'
-import { ruleBroken } from '../kernel/failure.ts'
+import { onlyFailure, ruleBroken, type Failure } from '../kernel/failure.ts'
 import { recordRoutingChanges } from '../routing/changes.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -31,7 +31,7 @@ export async function insertTogether(
   wanted: readonly NewInterest[],
 ): Promise<(Interest | Promise<Interest>)[]> {
   for (const [tenantId, rows] of inOrder(Map.groupBy(wanted, ({ row }) => row.tenant_id)))
-    await quotas.makeRoom(tx, tenantId, 'interests', rows.length)
+    await requireRoom(tx, quotas, tenantId, rows)
   const inserted = await insertInterests(
     tx,
     wanted.map(({ row }) => row),
@@ -47,9 +47,20 @@ export async function insertTogether(
   for (const { row, record } of wanted) {
     const interest = shownInterest(row)
     if (fresh.has(row.id)) await record(tx, interest)
-    results.push(fresh.has(row.id) ? interest : failedAlone(await conflictOf(tx, row)))
+    results.push(fresh.has(row.id) ? interest : failedAlone(conflictWith(await findConflict(tx, row))))
   }
   return results
+}
+
+/**
+ * Throws if the quota refuses the interests of a tenant. One that exists already is a conflict even then: it may be what
+ * an earlier try of the same request made. Several that are refused are tried again one by one.
+ */
+async function requireRoom(tx: Db, quotas: Quotas, tenantId: string, wanted: readonly NewInterest[]): Promise<void> {
+  const refusal = await quotas.makeRoom(tx, tenantId, 'interests', wanted.length).catch(onlyFailure)
+  if (!refusal) return
+  const existing = await findConflict(tx, wanted[0]!.row)
+  throw existing ? conflictWith(existing) : refusal
 }
 
 /** Adds new interests to the counts of their agents. Throws if an agent has too many, which undoes the transaction. */
@@ -61,12 +72,10 @@ async function countUp(tx: Db, rows: readonly InterestRow[]): Promise<void> {
   }
 }
 
-async function conflictOf(tx: Db, { tenant_id, agent_id, conflict_key }: InterestRow): Promise<Error> {
-  const existing = await findConflict(tx, tenant_id, agent_id, conflict_key)
-  return ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', {
+const conflictWith = (existing: { id: string } | undefined): Failure =>
+  ruleBroken('interest_conflict', 'This agent has an interest with the same type and filter', {
     existing_interest_id: existing?.id ?? null,
   })
-}
 
 export function makeInsertInterest(store: Store, quotas: Quotas): InsertInterest {
   const batches = makeBatches<NewInterest, Interest>({

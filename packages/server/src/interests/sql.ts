@@ -88,11 +88,11 @@ export async function addToCount(db: Db, tenantId: string, agentId: string, adde
 }
 
 /** Returns the interest of an agent with this key, which no second one may have. Locks nothing. */
-export const findConflict = (db: Db, tenantId: string, agentId: string, conflictKey: string) =>
+export const findConflict = (db: Db, { tenant_id, agent_id, conflict_key }: InterestRow) =>
   one<{ id: string }>(db, 'select id from interests where tenant_id = ? and agent_id = ? and conflict_key = ?', [
-    tenantId,
-    agentId,
-    conflictKey,
+    tenant_id,
+    agent_id,
+    conflict_key,
   ])
 
 /**

@@ -26,6 +26,12 @@ export class Failure extends Error {
   }
 }
 
+/** For a `catch` that keeps a refusal for later, and throws what is none. */
+export function onlyFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  throw error
+}
+
 // An expected error needs no stack; capturing one costs more than the whole check that fails.
 function fail<C extends ErrorCode>(
   code: C,

@@ -3,7 +3,6 @@
 import type { MemoryCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { externalIdOf } from '../kernel/external-id.ts'
-import { Failure } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { requireWider } from './promote.ts'
 import { keepNew, newMemory, type MemoryTools } from './remember.ts'
@@ -17,21 +16,6 @@ export interface PutMemory {
   outcome: 'made' | 'changed' | 'same'
 }
 
-/**
- * Stores a new memory and returns null, or returns the one that has its external id already. When a quota refuses, a
- * concurrent put may have taken the last room, for this very memory.
- */
-async function keepOrFind(tx: Db, tools: MemoryTools, principal: Principal, row: MemoryRow): Promise<MemoryRow | null> {
-  try {
-    return await keepNew(tx, tools, principal, row)
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    const made = await lockByExternalId(tx, principal, row.external_id!)
-    if (made && isLive(made, row.created_at)) return made
-    throw error
-  }
-}
-
 export async function putMemory(
   tx: Db,
   tools: MemoryTools,
@@ -43,7 +27,7 @@ export async function putMemory(
   const row = newMemory(principal, tools.makeId, tools.now(), { ...wanted, external_id })
   // Looked up first: a client that puts everything it knows again finds most of it there.
   const known = await lockByExternalId(tx, principal, external_id)
-  const found = known && isLive(known, row.created_at) ? known : await keepOrFind(tx, tools, principal, row)
+  const found = known && isLive(known, row.created_at) ? known : await keepNew(tx, tools, principal, row)
   if (!found) return { memory: row, outcome: 'made' }
   if (VERSIONED.every((name) => found[name] === row[name])) return { memory: found, outcome: 'same' }
   requireWider(found, row)

@@ -8,7 +8,7 @@
 import { DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, type MemoryCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { iso } from '../kernel/clock.ts'
-import { invalid, taken } from '../kernel/failure.ts'
+import { Failure, invalid, onlyFailure, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { jsonTextOrBytes, jsonText } from '../kernel/json-members.ts'
 import type { Quotas } from '../tenants/quotas.ts'
@@ -102,8 +102,9 @@ function withMetadata<M>(
 }
 
 /**
- * Stores a new memory. Returns null, or the memory of the same owner that has its external id already. A memory past
- * its expiry gives the id up.
+ * Stores a new memory. Returns null, or the memory of the same owner that has its external id already, also if that one
+ * took the last room of a quota: it may be what an earlier try of the same request made. A memory past its expiry gives
+ * the id up.
  */
 export async function keepNew(
   tx: Db,
@@ -114,14 +115,18 @@ export async function keepNew(
   ready?: ReadyVectors,
 ): Promise<MemoryRow | null> {
   const bytes = storedBytes(row)
-  await quotas.makeRoom(tx, row.tenant_id, 'memories')
-  const giveRoomBack = await quotas.makeRoomForBytes(tx, row.tenant_id, bytes)
-  while ((await insertMemory(tx, row)) === 0) {
-    const holder = await lockByExternalId(tx, principal, row.external_id!)
+  const room = await quotas
+    .makeRoom(tx, row.tenant_id, 'memories')
+    .then(() => quotas.makeRoomForBytes(tx, row.tenant_id, bytes))
+    .catch(onlyFailure)
+  const isRefused = room instanceof Failure
+  while (isRefused || (await insertMemory(tx, row)) === 0) {
+    const holder = row.external_id === null ? undefined : await lockByExternalId(tx, principal, row.external_id)
     if (holder && isLive(holder, at)) {
-      giveRoomBack()
+      if (!isRefused) room()
       return holder
     }
+    if (isRefused) throw room
     if (holder) await expire(tx, index, holder)
   }
   await index.put(tx, row, undefined, ready)

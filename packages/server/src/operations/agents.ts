@@ -32,10 +32,9 @@ export function agentOperations(tools: AgentOperationTools): Binding[] {
       ok(await listAgents(db, principal.tenantId, query, seenBy(principal))),
     ),
 
-    write(operations.registerAgent, async ({ principal, body }, tx) => {
-      await quotas.makeRoom(tx, principal.tenantId, 'agents')
-      return created(await registerAgent(tx, makeId, now(), principal.tenantId, body))
-    }),
+    write(operations.registerAgent, async ({ principal, body }, tx) =>
+      created(await registerAgent(tx, quotas, makeId, now(), principal.tenantId, body)),
+    ),
 
     write(operations.putAgent, async ({ principal, params, body }, tx) => {
       const { agent, made, isChanged } = await putAgent(

@@ -107,6 +107,38 @@ onBothEngines((engine) => {
       isExceeded(await interest(service, agent, { event_type: 'b' }), 'quota_interests', 2)
     })
 
+    test('[POL-12] a taken external id or interest is told as such also where the quota is used up', async () => {
+      const agent = await tenant.agent()
+      const memory = { type: 'semantic', scope: 'agent', title: 'A note', content: 'Something to remember' }
+      const newAgent = { name: 'More', delivery_mode: 'poll', client_type: 'other' }
+      const remember = (external_id?: string): Promise<Reply> =>
+        service.call('POST /v1/memories', { token: agent.token, body: { ...memory, external_id } })
+      const register = (external_id?: string): Promise<Reply> =>
+        service.call('POST /v1/agents', { token: tenant.admin, body: { ...newAgent, external_id } })
+      const wish = (event_type: string, backfill?: number): Promise<Reply> =>
+        interest(service, agent, { event_type, backfill })
+      await set({ quota_agents: 2, quota_interests: 1, quota_memories: 1 })
+      for (const make of [remember, register]) {
+        const made = await make('one')
+        assert.equal(made.status, 201, made.text)
+        assert.equal(assertError(await make('one'), 'conflict').existing_resource_id, made.body.id)
+      }
+      const { id } = (await wish('one')).body
+      // The first is written by itself, the others together.
+      for (const again of [wish('one', 5), wish('one'), wish('one')]) {
+        const { rule, existing_interest_id } = assertError(await again, 'business_rule_violation')
+        assert.deepEqual([rule, existing_interest_id], ['interest_conflict', id])
+      }
+      for (const other of ['two', undefined]) {
+        isExceeded(await remember(other), 'quota_memories', 1)
+        isExceeded(await register(other), 'quota_agents', 2)
+      }
+      isExceeded(await wish('two'), 'quota_interests', 1)
+      await set({ quota_memories: null, quota_stored_bytes: 1 })
+      assertError(await remember('one'), 'conflict')
+      isExceeded(await remember('two'), 'quota_stored_bytes', 1)
+    })
+
     test('[POL-12] a day with more events than its quota allows refuses no memory', async () => {
       const agent = await tenant.agent()
       for (let i = 0; i < 3; i++) assert.equal((await publish(service, agent.token)).status, 202)
