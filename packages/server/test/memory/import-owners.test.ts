@@ -26,13 +26,15 @@ onBothEngines((engine) => {
   })
 
   const exported = async (by: Actor) => (await service.call('GET /v1/memories/export', { token: by.token })).text
-  /** Returns how many lines were created, updated, skipped and refused, and the refusals: line, code and holder. */
-  async function imported(by: Actor, body: string | object[]) {
-    const reply = await service.call<ImportedMemories>('POST /v1/memories/import', {
+  const send = (by: Actor, body: string | object[]) =>
+    service.call<ImportedMemories>('POST /v1/memories/import', {
       token: by.token,
       headers: { 'content-type': 'application/x-ndjson' },
       raw: typeof body === 'string' ? body : body.map((line) => JSON.stringify(line)).join('\n'),
     })
+  /** Returns how many lines were created, updated, skipped and refused, and the refusals: line, code and holder. */
+  async function imported(by: Actor, body: string | object[]) {
+    const reply = await send(by, body)
     assert.equal(reply.status, 200, reply.text)
     const { errors, ...counts } = reply.body
     const refused = errors.map(({ line, error }) => [line, error.code, error.details['existing_resource_id']])
@@ -158,6 +160,66 @@ onBothEngines((engine) => {
     assert.deepEqual(await imported(reader, [foreign]), [1, 0, 0, 0])
     const [holder] = (await calls.list(reader)).memories
     assert.deepEqual(await imported(reader, [foreign, next]), [0, 0, 1, 1, [[2, 'conflict', holder!.id]]])
+  })
+
+  test('[KEP-9] a line whose external id has a wider memory is refused as a put is, if it says anything new', async () => {
+    const wide = await calls.make(agent, { title: 'For all', scope: 'institutional', external_id: 'wide' })
+    const red = await calls.make(agent, { title: 'For red', scope: 'team', team_id: 'red', external_id: 'red' })
+    const lines = [
+      { ...aMemory, title: 'Private', external_id: 'wide' },
+      { ...aMemory, title: 'For blue', scope: 'team', team_id: 'blue', external_id: 'red' },
+    ]
+    const { body } = await send(agent, lines)
+    for (const [i, { external_id, ...line }] of lines.entries()) {
+      const path = `PUT /v1/memories/by-external-id/${external_id}`
+      const { code, message, details } = (await service.call(path, { token: agent.token, body: line })).body.error
+      assert.equal(details.rule, 'scope_only_widens')
+      assert.deepEqual(body.errors[i], { line: i + 1, error: { code, message, details } })
+    }
+    assert.equal(body.failed, 2)
+    await untouched(other, wide)
+    await untouched(agent, red)
+    // What changes nothing is skipped, and a wider line is taken. The skipped one's id brings no later text either.
+    const narrow = { ...aMemory, id: 'elsewhere', title: 'For all', external_id: 'wide' }
+    assert.deepEqual(await imported(agent, [narrow]), [0, 0, 1, 0])
+    assert.equal((await imported(agent, [{ ...narrow, title: 'Private' }]))[3], 1)
+    await untouched(other, wide)
+    const wider = { ...aMemory, title: 'For all', scope: 'institutional', external_id: 'red' }
+    assert.deepEqual(await imported(agent, [wider]), [0, 1, 0, 0])
+    assert.equal((await calls.get(other, red.id)).body.title, 'For all')
+  })
+
+  test('[KEP-9] a line of a memory that is gone never speaks through a wider one with its external id', async () => {
+    const gone = await calls.make(agent, { title: 'Private', external_id: 'doc' })
+    await calls.forget(agent, gone.id)
+    const hour = new Date(service.clock.now() + 3_600_000).toISOString()
+    const next = await calls.make(agent, {
+      title: 'For all',
+      scope: 'institutional',
+      external_id: 'doc',
+      expires_at: hour,
+    })
+    for (const by of [agent, admin]) assert.equal((await imported(by, [gone]))[3], 1)
+    await untouched(other, next)
+    // One past its expiry has given the external id up, whether a sweep has noticed or not.
+    await service.clock.jump(3_600_001)
+    const token = await tenant.token(agent.key)
+    assert.deepEqual(await imported({ ...agent, token }, [{ ...aMemory, external_id: 'doc' }]), [1, 0, 0, 0])
+    const [made] = (await calls.list({ ...agent, token })).memories
+    assert.deepEqual([made!.scope, made!.id === next.id], ['agent', false])
+  })
+
+  test('[KEP-9] a memory that was imported or is named by its id stays promoted, and takes the line', async () => {
+    const away = await (await service.tenant()).agent()
+    const line = await calls.make(agent, { title: 'Old', external_id: 'doc' })
+    assert.deepEqual(await imported(away, [line]), [1, 0, 0, 0])
+    const [copy] = (await calls.list(away)).memories
+    for (const [by, id] of [[agent, line.id] as const, [away, copy!.id] as const]) {
+      assert.equal((await calls.promote(by, id, { scope: 'institutional' })).status, 200)
+      assert.deepEqual(await imported(by, [{ ...line, title: 'New' }]), [0, 1, 0, 0])
+      const { title, scope } = (await calls.get(by, id)).body
+      assert.deepEqual([title, scope], ['New', 'institutional'])
+    }
   })
 
   test('[KEP-9] lines without an id that say the same under two external ids are two memories', async () => {

@@ -2,8 +2,8 @@
 //
 // 1. the live memory with its id, if the caller may change it; one that the caller only sees is skipped,
 // 2. the live memory that a line with this id became in an earlier import, or, without an id, a line that said the same,
-// 3. the caller's own memory with its external id; an org-admin's line whose id names a deleted memory means the memory
-//    of that one's owner,
+// 3. the caller's own live memory with its external id; an org-admin's line whose id names a deleted memory means the
+//    memory of that one's owner,
 // 4. the memory of 1 or 2 that was deleted or has expired meanwhile: it comes back under the id it had,
 // 5. a new memory of the caller.
 //
@@ -12,13 +12,15 @@
 // line-owner.ts decides whether 2 and 3 may take them; a live memory that may not is a conflict of that line. It never
 // looks at memories that the caller does not see, so the outcome does not tell whether there is one.
 //
-// A scope only widens: a wider one stays. The external id of a memory never changes.
+// A scope only widens. A memory of 1, 2 or 4 may have been promoted here, and keeps the wider one. One of 3 may be about
+// something else, so a text that is not for all its readers is refused, as a put refuses it. The external id of a memory
+// never changes.
 import { isId } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
 import { taken } from '../../kernel/failure.ts'
 import type { Db } from '../../store/db.ts'
 import { expire } from '../expire.ts'
-import { compareAudience } from '../promote.ts'
+import { compareAudience, requireWider } from '../promote.ts'
 import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
 import { isLive, mayAdminister, maySee } from '../see.ts'
 import { lockByExternalId, type MemoryRow } from '../sql.ts'
@@ -56,7 +58,7 @@ async function find(
   if (external_id === null || (known && isLive(known.row, now))) return known
   const owner = { tenantId: tenant_id, id: isOwn ? here.agent_id : principal.id }
   const named = await lockByExternalId(tx, owner, external_id)
-  return named ? { row: named, by: isOwn ? 'successor' : 'external id' } : known
+  return named && isLive(named, now) ? { row: named, by: isOwn ? 'successor' : 'external id' } : known
 }
 
 async function findImported(tx: Db, principal: Principal, origin: string): Promise<FoundMemory | null> {
@@ -89,7 +91,7 @@ async function change(
   tx: Db,
   tools: MemoryTools,
   principal: Principal,
-  found: MemoryRow,
+  { row: found, by }: FoundMemory,
   wanted: MemoryRow,
 ): Promise<ImportOutcome> {
   const now = wanted.accessed_at
@@ -99,6 +101,7 @@ async function change(
   const fixed = { tenant_id, id, agent_id, external_id, created_at, accessed_at }
   const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: timeOfChange(found, now) }
   if (wasLive && VERSIONED.every((name) => found[name] === memory[name])) return 'skipped'
+  if (by === 'external id' || by === 'successor') requireWider(found, wanted)
   if (!wasLive) await takeExternalIdBack(tx, tools, found, now)
   if (!wasLive) await tools.quotas.makeRoom(tx, tenant_id, 'memories')
   await writeChange(tx, tools, principal.id, found, memory, now)
@@ -110,21 +113,24 @@ async function become(
   tx: Db,
   tools: MemoryTools,
   principal: Principal,
-  { row, by }: FoundMemory,
+  found: FoundMemory,
   wanted: ImportedMemory,
   origin: string,
   line: MemoryRow,
 ): Promise<ImportOutcome | null> {
-  if (by === 'id') return change(tx, tools, principal, row, line)
+  const { row, by } = found
+  if (by === 'id') return change(tx, tools, principal, found, line)
   const notes = await notesOf(tx, principal, row.id)
-  if (isOfAnother(principal, wanted, { row, by }, notes)) {
+  if (isOfAnother(principal, wanted, found, notes)) {
     if (isLive(row, line.accessed_at)) throw taken('This external id', row.id)
     return null
   }
-  const outcome = await change(tx, tools, principal, row, line)
+  const outcome = await change(tx, tools, principal, found, line)
   const owner = by === 'successor' ? null : ownerNote(principal, wanted, row)
   const isOtherId = by !== 'import' && wanted.id !== undefined && row.id !== wanted.id
-  if (isOtherId && notes.filter((note) => !isOwnerNote(row, note)).length < MAX_ORIGINS)
+  // A line that changed nothing may be for fewer readers. By a note of its id, a later text of it would reach them all.
+  const isForAll = compareAudience(row, line) !== 'refused'
+  if (isOtherId && isForAll && notes.filter((note) => !isOwnerNote(row, note)).length < MAX_ORIGINS)
     await noteImport(tx, principal, origin, row.id)
   if (owner !== null && !notes.includes(owner)) await noteImport(tx, principal, owner, row.id)
   return outcome
