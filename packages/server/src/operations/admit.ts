@@ -2,11 +2,11 @@
 // read. The transport has authenticated the caller before.
 import type { Operation, TenantSettings } from '@sensorium/contract'
 import { holds, isOrgAdmin, type Principal } from '../auth/principal.ts'
-import { insufficientScope, rateLimited, unauthenticated } from '../kernel/failure.ts'
+import { insufficientScope, unauthenticated } from '../kernel/failure.ts'
 import type { Config } from '../config.ts'
+import { refuseOver, type RateLimiter, type Subject, type Verdict } from '../limits/rate-limit.ts'
 import type { SettingsOf } from '../tenants/settings.ts'
 import { OPERATOR, type CallOptions, type Input } from './call.ts'
-import type { RateLimiter, Subject, Verdict } from './rate-limit.ts'
 
 export interface AdmitTools {
   limiter: RateLimiter
@@ -83,7 +83,7 @@ export function makeAdmit({ access }: Pick<Operation, 'access'>, limiter: RateLi
 
   function judge(verdict: Verdict, principal: Principal, input: Input, options: CallOptions): void {
     // The failure states the limit itself, so `limited` is not called.
-    if (!verdict.allowed) throw rateLimited(verdict.resetSeconds, verdict.limit, limiter.windowSeconds)
+    refuseOver(verdict, limiter)
     options.limited?.(verdict)
     checkScope(principal, input)
   }

@@ -5,11 +5,11 @@ import { networkOf } from '../kernel/addresses.ts'
 import { operations } from '@sensorium/contract'
 import { exchangeKey, findLiveKey } from '../auth/exchange.ts'
 import type { KeyTools } from '../auth/keys.ts'
-import { rateLimited, unauthenticated } from '../kernel/failure.ts'
+import { unauthenticated } from '../kernel/failure.ts'
+import { refuseOver, type RateLimiter } from '../limits/rate-limit.ts'
 import type { Store } from '../store/db.ts'
 import type { SubjectsOf } from './admit.ts'
 import { own, type Binding } from './binding.ts'
-import type { RateLimiter, Verdict } from './rate-limit.ts'
 import { ok } from './response.ts'
 
 const FAILED_EXCHANGES = 30
@@ -26,22 +26,18 @@ export interface AuthOperationTools extends KeyTools {
 export function authOperations(tools: AuthOperationTools): Binding[] {
   const { store, limiter, subjectsOf, failures } = tools
 
-  function check({ allowed, resetSeconds, limit }: Verdict, { windowSeconds }: RateLimiter): void {
-    if (!allowed) throw rateLimited(resetSeconds, limit, windowSeconds)
-  }
-
   return [
     own(operations.exchangeKey, async ({ body, options }) => {
       const key = await findLiveKey(store, tools, body.api_key)
       if (!key) {
         const name = `address ${networkOf(options.clientAddress ?? '')}`
-        check(await failures.take([{ tenantId: '', name, limit: FAILED_EXCHANGES }]), failures)
+        refuseOver(await failures.take([{ tenantId: '', name, limit: FAILED_EXCHANGES }]), failures)
         throw unauthenticated()
       }
       const subjects = subjectsOf(key.principal)
       if (subjects.length > 0) {
         const verdict = await limiter.take(subjects)
-        check(verdict, limiter)
+        refuseOver(verdict, limiter)
         options.limited?.(verdict)
       }
       return ok(await exchangeKey(store, tools, key))

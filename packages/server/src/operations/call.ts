@@ -3,7 +3,7 @@
 import type { StopSignal } from '../kernel/stop.ts'
 import type { BodyOf, ParamsOf, QueryOf } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import type { Verdict } from './rate-limit.ts'
+import type { Verdict } from '../limits/rate-limit.ts'
 
 /** Stands for callers that have no principal: the public, and the operator. */
 export const NOBODY: Principal = { kind: 'agent', id: '', tenantId: '', keyId: '', scopes: new Set(), teamId: null }

@@ -26,6 +26,7 @@ const FEATURES = [
   'delivery',
   'outbound',
   'ingest',
+  'limits',
   'memory',
   'enrichment',
 ]

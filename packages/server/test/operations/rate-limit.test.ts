@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { afterEach, test } from 'node:test'
-import { makeRateLimiter } from '../../src/operations/rate-limit.ts'
+import { makeRateLimiter } from '../../src/limits/rate-limit.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'

@@ -5,31 +5,11 @@
 // 2. An address past its limit is refused at tenant URLs without any work. At the URL of a single webhook, a signature
 //    that verifies is never refused for this reason: providers and proxies send for many customers from one address,
 //    and no sender may lock out the others.
-import { rateLimited } from '../../kernel/failure.ts'
+import { refuseOver, type RateLimiter, type Subject } from '../../limits/rate-limit.ts'
 import type { UrlKind } from './verify.ts'
 
 const REFUSED_WEBHOOKS = 300
 export const REFUSED_WEBHOOKS_WINDOW_S = 60
-
-interface Subject {
-  /** Empty for a client address. */
-  tenantId: string
-  name: string
-  limit: number
-}
-
-interface Verdict {
-  allowed: boolean
-  limit: number
-  resetSeconds: number
-}
-
-/** The part of a rate limiter that is needed here. */
-export interface Limiter {
-  windowSeconds: number
-  take(subjects: readonly Subject[]): Verdict | Promise<Verdict>
-  peek(subjects: readonly Subject[]): Verdict
-}
 
 export interface WebhookLimits {
   /** Throws rate_limited, before any work, for an address that was refused too often. */
@@ -41,8 +21,8 @@ export interface WebhookLimits {
 }
 
 export interface LimitTools {
-  refusals: Limiter
-  requests: Limiter
+  refusals: RateLimiter
+  requests: RateLimiter
   /** How many requests a tenant may make in a window; null if there is no limit. */
   tenantLimitOf(tenantId: string): number | null
 }
@@ -51,19 +31,16 @@ export function makeWebhookLimits({ refusals, requests, tenantLimitOf }: LimitTo
   const ofAddress = (address: string): Subject[] => [
     { tenantId: '', name: `webhooks from ${address}`, limit: REFUSED_WEBHOOKS },
   ]
-  const check = ({ allowed, resetSeconds, limit }: Verdict, { windowSeconds }: Limiter): void => {
-    if (!allowed) throw rateLimited(resetSeconds, limit, windowSeconds)
-  }
   return {
     begin(urlKind, address) {
-      if (urlKind === 'tenant') check(refusals.peek(ofAddress(address)), refusals)
+      if (urlKind === 'tenant') refuseOver(refusals.peek(ofAddress(address)), refusals)
     },
     async refused(address) {
-      check(await refusals.take(ofAddress(address)), refusals)
+      refuseOver(await refusals.take(ofAddress(address)), refusals)
     },
     async verified(tenantId) {
       const limit = tenantLimitOf(tenantId)
-      if (limit !== null) check(await requests.take([{ tenantId, name: 'tenant', limit }]), requests)
+      if (limit !== null) refuseOver(await requests.take([{ tenantId, name: 'tenant', limit }]), requests)
     },
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { makeRateLimiter, type Subject, type Verdict } from '../../src/operations/rate-limit.ts'
+import { makeRateLimiter, type Subject, type Verdict } from '../../src/limits/rate-limit.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 

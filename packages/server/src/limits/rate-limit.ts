@@ -11,6 +11,7 @@
 // caller that stays right below its limit pays most, up to a question for each request. Requests that arrive together
 // share one.
 import type { Clock } from '../kernel/clock.ts'
+import { rateLimited } from '../kernel/failure.ts'
 import type { Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
 import { syncCounts } from './sync-counts.ts'
@@ -38,6 +39,11 @@ export interface RateLimiter {
   peek(subjects: readonly Subject[]): Verdict
   /** Syncs the counts with the store and forgets idle windows. */
   sync(): Promise<void>
+}
+
+/** Throws rate_limited if a limiter's verdict is that a request is one too many. */
+export function refuseOver({ allowed, resetSeconds, limit }: Verdict, { windowSeconds }: RateLimiter): void {
+  if (!allowed) throw rateLimited(resetSeconds, limit, windowSeconds)
 }
 
 export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Store | null): RateLimiter {
