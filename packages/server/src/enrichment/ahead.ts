@@ -12,6 +12,7 @@ import type { NewDelivery } from '../delivery/handover.ts'
 import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { makeCounts } from '../kernel/counts.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
@@ -116,23 +117,20 @@ function makeSearchAhead({ clock, recall, readAhead, searchFingerprint }: AheadT
 function makeQueue() {
   const queue = fairQueue<Waiting>()
   const waiting = new Map<string, Waiting>()
-  const waitingAt = new Map<string, number>()
+  const waitingAt = makeCounts()
   let characters = 0
 
   function leave({ mailbox, deliveryId, envelope }: Waiting): void {
     waiting.delete(deliveryId)
     characters -= envelope.length
-    const left = waitingAt.get(mailbox.recipientId)! - 1
-    if (left > 0) waitingAt.set(mailbox.recipientId, left)
-    else waitingAt.delete(mailbox.recipientId)
+    waitingAt.add(mailbox.recipientId, -1)
   }
 
   function add(one: Waiting): void {
     const { mailbox, deliveryId, envelope } = one
-    const many = waitingAt.get(mailbox.recipientId) ?? 0
-    if (many >= MAX_WAITING.mailbox || queue.size >= MAX_WAITING.all) return
+    if (waitingAt.of(mailbox.recipientId) >= MAX_WAITING.mailbox || queue.size >= MAX_WAITING.all) return
     if (characters + envelope.length > MAX_WAITING.characters) return
-    waitingAt.set(mailbox.recipientId, many + 1)
+    waitingAt.add(mailbox.recipientId, 1)
     characters += envelope.length
     waiting.set(deliveryId, one)
     queue.push(mailbox.tenantId, mailbox.recipientId, one)

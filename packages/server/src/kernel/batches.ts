@@ -4,6 +4,7 @@
 // 1. An item is in exactly one batch, and is settled when its batch is.
 // 2. At most `lanes` batches are under way at once, and one more of urgent items.
 // 3. A batch that throws rejects its own items and no others.
+import { makeCounts } from './counts.ts'
 import { fairQueue } from './fair-queue.ts'
 
 export interface BatchOptions<Item, Result> {
@@ -64,35 +65,17 @@ export function failedAlone(error: unknown): Promise<never> {
 
 const NO_OWNER: Owner = { tenantId: '', senderId: '' }
 
-/** Counts the batches under way in which each tenant has items. */
-function countTenants() {
-  const counts = new Map<string, number>()
-  return {
-    has: (tenantId: string): boolean => counts.has(tenantId),
-    /** Counts a batch with items of these tenants. Returns a function to call when the batch has ended. */
-    begin(tenants: ReadonlySet<string>): () => void {
-      for (const tenantId of tenants) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1)
-      return () => {
-        for (const tenantId of tenants) {
-          const left = counts.get(tenantId)! - 1
-          if (left === 0) counts.delete(tenantId)
-          else counts.set(tenantId, left)
-        }
-      }
-    },
-  }
-}
-
 export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): Batches<Item, Result> {
   const { run, lanes = Infinity, maxItems = Infinity, maxWeight = () => Infinity, weigh = () => 0, whileBusy } = options
   const { gather = setImmediate, ownerOf = () => NO_OWNER, apart = false } = options
   const queue = fairQueue<Waiting<Item, Result>>()
-  const tenants = countTenants()
+  /** The batches under way in which each tenant has items. */
+  const underWay = makeCounts()
   let busy = 0
   let scheduled = false
   let waitTimer: NodeJS.Timeout | null = null
 
-  const isUrgent = (): boolean => apart && busy > 0 && queue.hasOther(tenants.has)
+  const isUrgent = (): boolean => apart && busy > 0 && queue.hasOther(underWay.has)
   const mayBegin = (): boolean => queue.size > 0 && (busy < lanes || (busy === lanes && isUrgent()))
   const isWorthIt = (): boolean =>
     whileBusy === undefined || busy === 0 || queue.size >= whileBusy.minWaiting || isUrgent()
@@ -121,12 +104,13 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
     const isFull = ({ item }: Waiting<Item, Result>): boolean =>
       ++count >= maxItems || (weight += weigh(item)) >= enough
     const joins = ({ item }: Waiting<Item, Result>): boolean => weigh(item) < enough
-    const batch = queue.take(isFull, isUrgent() ? tenants.has : undefined, joins)
-    const leave = apart ? tenants.begin(new Set(batch.map(({ item }) => ownerOf(item).tenantId))) : () => {}
+    const batch = queue.take(isFull, isUrgent() ? underWay.has : undefined, joins)
+    const tenants = apart ? new Set(batch.map(({ item }) => ownerOf(item).tenantId)) : []
+    for (const tenantId of tenants) underWay.add(tenantId, 1)
     busy++
     void carryOut(batch).finally(() => {
       busy--
-      leave()
+      for (const tenantId of tenants) underWay.add(tenantId, -1)
       schedule()
     })
   }

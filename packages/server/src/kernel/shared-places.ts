@@ -6,6 +6,7 @@
 //    taken, so that two processes that ask at the same time do not give out the same place.
 // 3. A process that was asked about a key no longer has a share for it, because another may have given out more than
 //    its own. It asks as well, until it hears that all others are within their shares.
+import { makeCounts } from './counts.ts'
 
 /** The other processes behind the same port. */
 export interface Siblings {
@@ -30,7 +31,7 @@ export interface SharedPlaces {
 const MAX_CALM = 50_000
 
 export function makeSharedPlaces(kind: string, most: number, siblings: Siblings): SharedPlaces {
-  const taken = new Map<string, number>()
+  const taken = makeCounts()
   const share = Math.floor(most / siblings.count)
   /** The keys of which all other processes are within their shares. A process that has just begun knows of none. */
   const calm = new Set<string>()
@@ -42,14 +43,10 @@ export function makeSharedPlaces(kind: string, most: number, siblings: Siblings)
     calm.delete(key)
     // The answer may have been given before the other process took more.
     asked.delete(key)
-    return taken.get(key) ?? 0
+    return taken.of(key)
   })
 
-  function leave(key: string): void {
-    const left = taken.get(key)! - 1
-    if (left === 0) taken.delete(key)
-    else taken.set(key, left)
-  }
+  const leave = (key: string): void => taken.add(key, -1)
 
   async function askOthers(key: string): Promise<boolean> {
     const ask = ++asks
@@ -60,16 +57,16 @@ export function makeSharedPlaces(kind: string, most: number, siblings: Siblings)
       if (calm.size >= MAX_CALM) calm.clear()
       if (elsewhere <= share) calm.add(key)
     }
-    const isFree = taken.get(key)! + elsewhere <= most
+    const isFree = taken.of(key) + elsewhere <= most
     if (!isFree) leave(key)
     return isFree
   }
 
   return {
     take(key) {
-      const now = (taken.get(key) ?? 0) + 1
+      const now = taken.of(key) + 1
       if (now > most) return false
-      taken.set(key, now)
+      taken.add(key, 1)
       return (now <= share && (siblings.count === 1 || calm.has(key))) || askOthers(key)
     },
     leave,

@@ -2,6 +2,7 @@
 // and agents inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once. Where the other
 // side decides how long a piece lasts, taking turns is not enough: `kept` of the pieces at once are only for tenants
 // that have none running.
+import { makeCounts } from './counts.ts'
 import { tooManyAtOnce, unavailable } from './failure.ts'
 import { fairQueue } from './fair-queue.ts'
 
@@ -22,36 +23,29 @@ export interface TurnsOptions {
 
 export function makeTurns({ what, atOnce, kept = 0, perAgent = 32, total = 2_048 }: TurnsOptions): Turns {
   const queue = fairQueue<() => void>()
-  const waitingOf = new Map<string, number>()
-  const runningOf = new Map<string, number>()
-  const isRunning = (tenant: string): boolean => runningOf.has(tenant)
+  const waitingOf = makeCounts()
+  const runningOf = makeCounts()
   let busy = 0
 
   function next(): void {
     while (busy < atOnce && queue.size > 0) {
-      const [begin] = queue.take(() => true, busy < atOnce - kept ? undefined : isRunning)
+      const [begin] = queue.take(() => true, busy < atOnce - kept ? undefined : runningOf.has)
       if (!begin) return
       busy++
       begin()
     }
   }
 
-  function count(counts: Map<string, number>, name: string, by: number): void {
-    const number = (counts.get(name) ?? 0) + by
-    if (number > 0) counts.set(name, number)
-    else counts.delete(name)
-  }
-
   return {
     async take(tenant, agent, work) {
       const name = `${tenant} ${agent}`
-      if ((waitingOf.get(name) ?? 0) >= perAgent) throw tooManyAtOnce(what, perAgent)
+      if (waitingOf.of(name) >= perAgent) throw tooManyAtOnce(what, perAgent)
       if (queue.size >= total) throw unavailable(`There are ${total} ${what}`)
-      count(waitingOf, name, 1)
+      waitingOf.add(name, 1)
       await new Promise<void>((resolve) => {
         queue.push(tenant, agent, () => {
-          count(waitingOf, name, -1)
-          count(runningOf, tenant, 1)
+          waitingOf.add(name, -1)
+          runningOf.add(tenant, 1)
           resolve()
         })
         next()
@@ -60,7 +54,7 @@ export function makeTurns({ what, atOnce, kept = 0, perAgent = 32, total = 2_048
         return await work()
       } finally {
         busy--
-        count(runningOf, tenant, -1)
+        runningOf.add(tenant, -1)
         next()
       }
     },

@@ -1,5 +1,6 @@
 // Open subscriptions: a bounded number for each agent, and none outlives the credential that opened it.
 import type { Clock } from '../kernel/clock.ts'
+import { makeCounts } from '../kernel/counts.ts'
 import { Failure, tooManyAtOnce } from '../kernel/failure.ts'
 
 /** For one agent, the same as for streams of deliveries. */
@@ -28,7 +29,7 @@ export interface Subscriptions {
 
 export function makeSubscriptions(clock: Clock): Subscriptions {
   const entries = new Set<Entry>()
-  const counts = new Map<string, number>()
+  const counts = makeCounts()
   let isLooking = false
 
   async function look(entry: Entry): Promise<void> {
@@ -54,24 +55,18 @@ export function makeSubscriptions(clock: Clock): Subscriptions {
     isLooking = false
   }
 
-  function leave(recipientId: string): void {
-    const left = counts.get(recipientId)! - 1
-    if (left === 0) counts.delete(recipientId)
-    else counts.set(recipientId, left)
-  }
-
   return {
     open(recipientId, verify) {
-      const open = counts.get(recipientId) ?? 0
-      if (open >= MAX_SUBSCRIPTIONS_OF_ONE) throw tooManyAtOnce('open subscriptions', MAX_SUBSCRIPTIONS_OF_ONE)
-      counts.set(recipientId, open + 1)
+      if (counts.of(recipientId) >= MAX_SUBSCRIPTIONS_OF_ONE)
+        throw tooManyAtOnce('open subscriptions', MAX_SUBSCRIPTIONS_OF_ONE)
+      counts.add(recipientId, 1)
       const entry: Entry = { ended: new AbortController(), verify, isVerifying: false }
       entries.add(entry)
       void keepLooking()
       return {
         signal: entry.ended.signal,
         close() {
-          if (entries.delete(entry)) leave(recipientId)
+          if (entries.delete(entry)) counts.add(recipientId, -1)
         },
       }
     },

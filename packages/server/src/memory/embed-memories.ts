@@ -10,6 +10,7 @@
 //    text never waits for a long one that was claimed with it.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { makeCounts } from '../kernel/counts.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
@@ -186,7 +187,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   const embed = makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed: () => closed })
   const waiting = makeWaiting()
   /** How many memories of each agent wait. */
-  const countOf = new Map<string, number>()
+  const counts = makeCounts()
   let closed = false
   let lastRun: Promise<unknown> = Promise.resolve()
 
@@ -205,13 +206,10 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
   async function add(lane: typeof short, memory: ToEmbed): Promise<void> {
     const agent = `${memory.tenantId} ${memory.agentId}`
-    const count = countOf.get(agent) ?? 0
-    if (count >= MAX_WAITING) return // the run finds it
-    countOf.set(agent, count + 1)
+    if (counts.of(agent) >= MAX_WAITING) return // the run finds it
+    counts.add(agent, 1)
     await lane.add(memory)
-    const left = countOf.get(agent)! - 1
-    if (left > 0) countOf.set(agent, left)
-    else countOf.delete(agent)
+    counts.add(agent, -1)
   }
 
   /** The short texts go together and first, then each long one by itself. All stay claimed until their turn. */

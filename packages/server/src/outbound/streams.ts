@@ -12,6 +12,7 @@ import type { PolicyOf } from '../delivery/policy.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { makeCounts } from '../kernel/counts.ts'
 import { makeInTurn } from '../kernel/in-turn.ts'
 import { tooManyAtOnce, unavailable, type Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
@@ -84,16 +85,16 @@ type Entries = ReturnType<typeof makeEntries>
 /** The open streams, all of them and by mailbox, and how many each tenant has. */
 function makeEntries() {
   const all = new Set<Entry>()
-  const counts = new Map<string, number>()
+  const counts = makeCounts()
   const byRecipient = new Map<string, Set<Entry>>()
   return {
     all: all as ReadonlySet<Entry>,
     of: (recipientId: string): ReadonlySet<Entry> => byRecipient.get(recipientId) ?? NO_ENTRIES,
-    countOf: (tenantId: string): number => counts.get(tenantId) ?? 0,
+    countOf: counts.of,
     add(entry: Entry): void {
       const { tenantId, recipientId } = entry.stream.mailbox
       all.add(entry)
-      counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1)
+      counts.add(tenantId, 1)
       byRecipient.set(recipientId, (byRecipient.get(recipientId) ?? new Set<Entry>()).add(entry))
     },
     /** Returns whether the stream was open. */
@@ -102,9 +103,7 @@ function makeEntries() {
       const { tenantId, recipientId } = entry.stream.mailbox
       const siblings = byRecipient.get(recipientId)!
       if (siblings.delete(entry) && siblings.size === 0) byRecipient.delete(recipientId)
-      const left = counts.get(tenantId)! - 1
-      if (left > 0) counts.set(tenantId, left)
-      else counts.delete(tenantId)
+      counts.add(tenantId, -1)
       return true
     },
   }

@@ -1,6 +1,7 @@
 // Which caller gets a connection when all are in use: tenants take turns, and callers inside a tenant. A pool serves in
 // order of arrival, and a neighbour of four hundred writing clients waited for all of them. A tenant may also be
 // limited to a few of the places, even when others are free.
+import { makeCounts } from '../kernel/counts.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
 import { SERVICE_CALLER, StoreUnavailable, type Caller } from './db.ts'
 
@@ -27,16 +28,14 @@ export function makeConnectionTurns(
   ofTenant = places,
 ): ConnectionTurns {
   const queue = fairQueue<Waiter>()
-  const heldBy = new Map<string, number>()
+  const heldBy = makeCounts()
   let free = places
   let gone = 0
 
-  const hasItsShare = (tenantId: string): boolean => (heldBy.get(tenantId) ?? 0) >= ofTenant
+  const hasItsShare = (tenantId: string): boolean => heldBy.of(tenantId) >= ofTenant
 
   function hold(tenantId: string, by: 1 | -1): void {
-    const held = (heldBy.get(tenantId) ?? 0) + by
-    if (held > 0) heldBy.set(tenantId, held)
-    else heldBy.delete(tenantId)
+    heldBy.add(tenantId, by)
     free -= by
   }
 

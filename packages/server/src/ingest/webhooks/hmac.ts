@@ -1,6 +1,7 @@
 // The HMAC of a body. A short body is hashed on this thread, a long one in the thread pool, where few may run at a
 // time; those places are shared fairly between client addresses.
 import { createHmac, webcrypto } from 'node:crypto'
+import { makeCounts } from '../../kernel/counts.ts'
 import { unavailable } from '../../kernel/failure.ts'
 import { fairQueue } from '../../kernel/fair-queue.ts'
 
@@ -31,21 +32,18 @@ export type TakeTurn = <T>(address: string, slug: string, bytes: number, work: (
 
 export function makeHmacTurns(): TakeTurn {
   const waiting = fairQueue<() => void>()
-  const bytesOf = new Map<string, number>()
+  const bytesOf = makeCounts()
   let waitingBytes = 0
   let free = AT_A_TIME
 
   async function wait(address: string, slug: string, bytes: number): Promise<void> {
-    const ofAddress = (bytesOf.get(address) ?? 0) + bytes
-    if (waitingBytes + bytes > MAX_WAITING_BYTES || ofAddress > MAX_WAITING_BYTES_OF_ADDRESS)
+    if (waitingBytes + bytes > MAX_WAITING_BYTES || bytesOf.of(address) + bytes > MAX_WAITING_BYTES_OF_ADDRESS)
       throw unavailable('Too many large webhook requests are waiting')
-    bytesOf.set(address, ofAddress)
+    bytesOf.add(address, bytes)
     waitingBytes += bytes
     await new Promise<void>((go) => waiting.push(address, slug, go))
     waitingBytes -= bytes
-    const left = bytesOf.get(address)! - bytes
-    if (left === 0) bytesOf.delete(address)
-    else bytesOf.set(address, left)
+    bytesOf.add(address, -bytes)
   }
 
   return async (address, slug, bytes, work) => {
