@@ -140,13 +140,10 @@ function makeQueue() {
     add,
     /** Returns the next delivery whose turn it is; those that a poll has taken are skipped. */
     next(): Waiting | undefined {
-      while (queue.size > 0) {
-        const [one] = queue.take(() => true)
-        if (!waiting.has(one!.deliveryId)) continue
-        leave(one!)
-        return one
-      }
-      return undefined
+      let one = queue.next()
+      while (one && !waiting.has(one.deliveryId)) one = queue.next()
+      if (one) leave(one)
+      return one
     },
     /** Removes a delivery that a poll has; returns whether it was still waiting. */
     take(deliveryId: string): boolean {

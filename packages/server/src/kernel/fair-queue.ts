@@ -8,6 +8,8 @@ interface Line<T> {
 export interface FairQueue<T> {
   readonly size: number
   push(tenant: string, sender: string, item: T): void
+  /** Takes the item whose turn it is. Skips tenants that are left out. */
+  next(isLeftOut?: (tenant: string) => boolean): T | undefined
   /**
    * Takes items in turn until `full` returns true for the last one taken, or `joins` returns false for the next one
    * after the first. Skips tenants that are left out.
@@ -24,7 +26,7 @@ export function fairQueue<T>(): FairQueue<T> {
   const tenants = new Map<string, Map<string, Line<T>>>()
   let size = 0
 
-  function turn(isLeftOut?: (tenant: string) => boolean, isWanted?: (item: T) => boolean): T | undefined {
+  function next(isLeftOut?: (tenant: string) => boolean, isWanted?: (item: T) => boolean): T | undefined {
     for (const [tenant, senders] of tenants) {
       if (isLeftOut?.(tenant)) continue
       for (const [sender, line] of senders) {
@@ -61,9 +63,10 @@ export function fairQueue<T>(): FairQueue<T> {
       }
       size++
     },
+    next,
     take(full, isLeftOut, joins) {
       const taken: T[] = []
-      for (let item = turn(isLeftOut); item !== undefined; item = turn(isLeftOut, joins)) {
+      for (let item = next(isLeftOut); item !== undefined; item = next(isLeftOut, joins)) {
         taken.push(item)
         if (full(item)) break
       }

@@ -60,7 +60,7 @@ export function makeStepTurns(now: () => number = () => performance.now()): Time
       isTurnOpen = false
       if (queue.size === 0) return
       openTurn()
-      queue.take(() => true)[0]!()
+      queue.next()!()
     })
   }
 

@@ -29,7 +29,7 @@ export function makeTurns({ what, atOnce, kept = 0, perAgent = 32, total = 2_048
 
   function next(): void {
     while (busy < atOnce && queue.size > 0) {
-      const [begin] = queue.take(() => true, busy < atOnce - kept ? undefined : runningOf.has)
+      const begin = queue.next(busy < atOnce - kept ? undefined : runningOf.has)
       if (!begin) return
       busy++
       begin()

@@ -42,12 +42,11 @@ export function makeConnectionTurns(
   /** Gives the free places to waiters whose tenants may have one. */
   function giveOut(): void {
     while (free > 0) {
-      // Waiters that timed out are still in the queue.
-      const taken = queue.take(({ isGone }) => !isGone, hasItsShare)
-      gone -= taken.filter(({ isGone }) => isGone).length
-      const next = taken.at(-1)
-      if (!next || next.isGone) return
-      next.begin()
+      const next = queue.next(hasItsShare)
+      if (!next) return
+      // A waiter that timed out is still in the queue.
+      if (next.isGone) gone--
+      else next.begin()
     }
   }
 

@@ -31,7 +31,7 @@ function makeJobQueue(): JobQueue & { push(job: Job, caller: Caller): void } {
       return forgettable.size + durable.size
     },
     push: (job, { tenantId, id }) => queueOf(job.mayBeLost).push(tenantId, id, job),
-    next: (mayBeLost) => queueOf(mayBeLost).take(() => true)[0],
+    next: (mayBeLost) => queueOf(mayBeLost).next(),
   }
 }
 

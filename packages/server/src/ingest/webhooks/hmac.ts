@@ -53,7 +53,7 @@ export function makeHmacTurns(): TakeTurn {
       return await work()
     } finally {
       // The place passes to the next waiter without becoming free in between.
-      const [next] = waiting.take(() => true)
+      const next = waiting.next()
       if (next) next()
       else free++
     }
