@@ -7,6 +7,7 @@
 // 4. While somebody watches a tenant live, every node writes once a second: the watcher's node calls for it.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
+import { oneAtATime } from '../kernel/one-at-a-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
 import { addActivity, AGING_MINUTES, type ActivityMetric, type Counts } from './sql.ts'
@@ -35,7 +36,6 @@ export function makeActivity(store: Store, clock: Clock): Activity {
   const node = randomBytes(6).toString('hex')
   /** Counts by minute, then by tenant. */
   let counted = new Map<number, Map<string, Counts>>()
-  let flushing: Promise<void> | null = null
 
   function countAt(minute: number, tenantId: string, what: ActivityMetric, amount: number): void {
     if (amount === 0) return
@@ -65,11 +65,7 @@ export function makeActivity(store: Store, clock: Clock): Activity {
   }
 
   // Flushes run one after the other: two that overlap would wait for each other's rows.
-  async function flush(): Promise<void> {
-    await flushing?.catch(() => {})
-    flushing ??= write().finally(() => (flushing = null))
-    return flushing
-  }
+  const flush = oneAtATime(write)
 
   if (store.isShared) store.listen(CHANNEL, (caller) => void (caller !== node && flush().catch(() => {})))
 

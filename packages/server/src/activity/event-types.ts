@@ -4,6 +4,7 @@
 // 1. Counting is an addition. (Rejected: an index of events by type. Every publish would write it.)
 // 2. A tenant that makes up a type for every event is counted for its first thousand types of a day on this node.
 import type { Clock } from '../kernel/clock.ts'
+import { oneAtATime } from '../kernel/one-at-a-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { addTypes, dayNumber, type TypeCount } from './event-types-sql.ts'
 
@@ -21,7 +22,6 @@ export function makeEventTypes(store: Store, clock: Clock): EventTypes {
   let counted = new Map<string, Map<string, TypeCount>>()
   let today = new Map<string, Set<string>>()
   let remembered = 0
-  let flushing: Promise<void> | null = null
   let day = -1
 
   function mayCount(tenantId: string, type: string, now: number): boolean {
@@ -68,11 +68,7 @@ export function makeEventTypes(store: Store, clock: Clock): EventTypes {
   }
 
   // Flushes run one after the other: a caller that lists types sees what was being written when it asked.
-  async function flush(): Promise<void> {
-    await flushing?.catch(() => {})
-    flushing ??= write().finally(() => (flushing = null))
-    return flushing
-  }
+  const flush = oneAtATime(write)
 
   return { count, flush }
 }

@@ -12,6 +12,7 @@
 // share one.
 import type { Clock } from '../kernel/clock.ts'
 import { rateLimited } from '../kernel/failure.ts'
+import { oneAtATime } from '../kernel/one-at-a-time.ts'
 import type { Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
 import { syncCounts } from './sync-counts.ts'
@@ -49,7 +50,6 @@ export function refuseOver({ allowed, resetSeconds, limit }: Verdict, { windowSe
 export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Store | null): RateLimiter {
   const windows = makeWindows(windowSeconds, clock, shared !== null)
   const { windowOf, waitUntil, ring } = windows
-  let syncing: Promise<boolean> | null = null
 
   function judge(subjects: readonly Subject[]): Verdict {
     let tightest: Verdict | undefined
@@ -88,17 +88,13 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     return unsyncedTotal >= Math.max(1, Math.floor((subject.limit - total) * UNSYNCED_SHARE))
   }
 
-  // One call to the store at a time: a request that arrives during one waits for the next, which writes its count.
-  async function syncSoon(store: Store): Promise<boolean> {
-    if (syncing) await syncing
-    syncing ??= syncCounts(store, windows).finally(() => (syncing = null))
-    return syncing
-  }
+  // A request that arrives during a sync waits for the next, which writes its count.
+  const syncSoon = oneAtATime(async () => shared !== null && syncCounts(shared, windows))
 
   // However many requests arrive at once, each is judged by the counts that are known after a sync.
-  async function syncAndTake(store: Store, subjects: readonly Subject[]): Promise<Verdict> {
+  async function syncAndTake(subjects: readonly Subject[]): Promise<Verdict> {
     for (;;) {
-      const synced = await syncSoon(store)
+      const synced = await syncSoon()
       const verdict = judge(subjects)
       if (!verdict.allowed) return verdict
       if (!synced || !subjects.some(shouldSync)) return count(subjects, verdict)
@@ -111,11 +107,11 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
     take(subjects) {
       const verdict = judge(subjects)
       if (!verdict.allowed) return verdict
-      return shared && subjects.some(shouldSync) ? syncAndTake(shared, subjects) : count(subjects, verdict)
+      return shared && subjects.some(shouldSync) ? syncAndTake(subjects) : count(subjects, verdict)
     },
     async sync() {
       if (shared) {
-        await syncSoon(shared)
+        await syncSoon()
         await purge(shared, PAST_WINDOWS, windows.time())
       }
       windows.forgetIdle()
