@@ -65,13 +65,7 @@ export async function begunPieces(pieces: Pieces): Promise<Pieces> {
 /**
  * Sends a body that is made while it is sent. Rejects if making it fails: the response is then cut off or not begun.
  */
-export async function sendPieces(
-  exchange: Exchange,
-  status: number,
-  headers: Headers,
-  pieces: Pieces,
-  type = JSON_TYPE,
-): Promise<void> {
+export async function sendPieces(exchange: Exchange, status: number, pieces: Pieces, type = JSON_TYPE): Promise<void> {
   const { response } = exchange
   const pause = turnAfter(MADE_IN_TURN)
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
@@ -80,7 +74,7 @@ export async function sendPieces(
   function open(): void {
     if (isOpen) return
     exchange.header('content-type', type)
-    exchange.open(status, headers)
+    exchange.open(status, undefined)
     isOpen = true
   }
   try {
@@ -105,7 +99,7 @@ export async function sendPieces(
   } finally {
     void iterator.return?.()
   }
-  if (!isOpen) return sendText(exchange, status, headers, text, type)
+  if (!isOpen) return sendText(exchange, status, undefined, text, type)
   exchange.hasResponse = true
   finish(exchange, exchange.method === 'HEAD' ? undefined : text)
 }

@@ -79,7 +79,7 @@ function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean):
 
   /** Sends pieces: in turn, if they are made while they are sent. */
   async function sendMade(exchange: Exchange, status: number, pieces: Pieces, type?: string): Promise<void> {
-    const send = () => sendPieces(exchange, status, undefined, pieces, type)
+    const send = () => sendPieces(exchange, status, pieces, type)
     if (!(Symbol.asyncIterator in pieces) || !exchange.principal) return send()
     await exchange.front()
     await sendInTurn(exchange.principal, send)

@@ -131,7 +131,7 @@ test('[SAFE-8] a piece is requested once those before it were read, and none aft
   }
   let sent: Promise<void> | undefined
   const server = createServer((request, response) => {
-    sent = sendPieces(new Exchange('req_1', request, response, () => () => {}), 200, {}, pieces())
+    sent = sendPieces(new Exchange('req_1', request, response, () => () => {}), 200, pieces())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -167,7 +167,7 @@ test('[SAFE-8] pieces that are there at once leave others a turn after each 64 K
   let answer: (pieces: AsyncGenerator<string>) => Promise<Pieces> = async (asked) => asked
   const server = createServer(async (request, response) => {
     const count = Number(request.url!.slice(1))
-    await sendPieces(new Exchange('req_1', request, response, () => () => {}), 200, {}, await answer(pieces(count)))
+    await sendPieces(new Exchange('req_1', request, response, () => () => {}), 200, await answer(pieces(count)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
