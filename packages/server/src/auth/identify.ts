@@ -88,7 +88,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     return isFresh(at) ? at : reads.add(principal)
   }
 
-  const identify = (async (token) => {
+  async function identify(token: string): Promise<Principal | null> {
     let known = tokens.get(token)
     if (!known) {
       const claims = await verifyToken(tokenKey, token, clock.now())
@@ -108,9 +108,9 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     known.standing = standings.get(nameOf(claims.principal)) === standing ? standing : null
     known.generation = generation
     return standing.live ? known.claims.principal : null
-  }) as Identify
+  }
 
-  identify.cached = (token) => {
+  function cached(token: string): Principal | null {
     const known = tokens.get(token)
     if (!known || known.generation !== generation) return null
     const now = clock.now()
@@ -119,12 +119,12 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
       : null
   }
 
-  identify.stands = async (principal) => (await standingOf(principal)).live
+  const stands = async (principal: Principal): Promise<boolean> => (await standingOf(principal)).live
 
   // The tenant's keys changed, so what is cached of them may be stale.
   announcements.listen('keys', (tenantId) => {
     generation++
     for (const key of standings.keys()) if (key.startsWith(tenantId)) standings.delete(key)
   })
-  return identify
+  return Object.assign(identify, { cached, stands })
 }

@@ -175,9 +175,7 @@ export function makeClaim(tools: ClaimTools): Claim {
     return handOut(mailbox, leased, policy.visibilityTimeoutMs)
   }
 
-  const claim = ((mailbox, limit) => take(mailbox, limit, 'unless_known')) as Claim
-
-  claim.many = async (wanted, leaseMs, admit) => {
+  const many: Claim['many'] = async (wanted, leaseMs, admit) => {
     const stretches = new Map<Mailbox, Stretch | null>()
     for (const { mailbox } of wanted)
       if (crowds.isCrowded(mailbox)) stretches.set(mailbox, await crowds.firstReady(mailbox, clock.now()))
@@ -208,9 +206,7 @@ export function makeClaim(tools: ClaimTools): Claim {
     )
   }
 
-  claim.lastPoll = notes.lastPoll
-
-  claim.waiting = makeWaiting({
+  const waiting = makeWaiting({
     store,
     clock,
     wakeups,
@@ -221,5 +217,6 @@ export function makeClaim(tools: ClaimTools): Claim {
     take,
     handOut: (mailbox, leased) => handOut(mailbox, leased, policyOf(mailbox.tenantId).visibilityTimeoutMs),
   })
-  return claim
+  const claim = (mailbox: Mailbox, limit: number) => take(mailbox, limit, 'unless_known')
+  return Object.assign(claim, { many, waiting, lastPoll: notes.lastPoll })
 }

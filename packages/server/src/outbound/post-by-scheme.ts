@@ -39,7 +39,7 @@ export function makePostByScheme({ clock, log, allowPrivate, file = FILE }: Post
   let closing: Promise<void> | undefined
   let reported: unknown
 
-  const post = (async (url, headers, body, mailbox) => {
+  async function post(...[url, headers, body, mailbox]: Parameters<Post>): Promise<PushResult> {
     if (URL.parse(url)?.protocol !== 'https:') return here(url, headers, body, mailbox)
     try {
       return await thread.ask({ url, headers, body, mailbox, askedAt: process.hrtime.bigint() })
@@ -49,12 +49,12 @@ export function makePostByScheme({ clock, log, allowPrivate, file = FILE }: Post
       if (error !== reported) log.error({ err: (reported = error) }, 'the push thread ended')
       return { error: 'connection failed: the push thread ended' }
     }
-  }) as Post
+  }
 
-  post.close = () => {
+  function close(): Promise<void> {
     void here.close()
     closing ??= Promise.race([thread.close(), sleep(CLOSE_WITHIN_MS, undefined, { ref: false })])
     return closing
   }
-  return post
+  return Object.assign(post, { close })
 }

@@ -230,20 +230,20 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
   }
 
   // Not async: the text would be kept beside its bytes for as long as the exchange takes.
-  const post = ((endpoint, headers, text, mailbox, waitedMs = 0) => {
+  function post(...[endpoint, headers, text, mailbox, waitedMs = 0]: Parameters<Post>): Promise<PushResult> {
     const url = URL.parse(endpoint)
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
       return Promise.resolve({ error: 'the endpoint is not an http or https URL' })
     return exchangeWith(url, headers, Buffer.from(text), mailbox, waitedMs)
-  }) as Post
+  }
 
-  post.close = () => {
+  function close(): void {
     closing.abort()
     for (const exchange of underWay) cut(exchange, INTERRUPTED)
     agents['http:'].destroy()
     agents['https:'].destroy()
   }
-  return post
+  return Object.assign(post, { close })
 }
 
 /** The endpoint misbehaved or took too long, or the node is shutting down. */

@@ -58,11 +58,10 @@ export function makeReleaseLeases({ store, wakeups, activity, clock, log, policy
     ownerOf: ofMailbox,
   })
   const pending = new Set<Promise<void>>()
-  const releaseLeases = ((ended) => {
+  function releaseLeases(ended: Ended): Promise<void> {
     const released: Promise<void> = batches.add(ended).finally(() => pending.delete(released))
     pending.add(released)
     return released
-  }) as ReleaseLeases
-  releaseLeases.finished = () => Promise.all(pending)
-  return releaseLeases
+  }
+  return Object.assign(releaseLeases, { finished: () => Promise.all(pending) })
 }
