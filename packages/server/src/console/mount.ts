@@ -2,18 +2,13 @@
 // like any other client of the API.
 import type { Exchange } from '../http/exchange.ts'
 import type { Mount } from '../http/mount.ts'
+import { PAGE_HEADERS } from '../http/page.ts'
 import { methodNotAllowed, notFound, unavailable } from '../kernel/failure.ts'
 import { consoleFolder, readConsole, type ConsoleFile } from './files.ts'
 
 const PREFIX = '/console'
 
-/** Forbids inline scripts and styles, requests to other origins, and framing. */
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-}
+const HEADERS = { ...PAGE_HEADERS, 'cross-origin-opener-policy': 'same-origin' }
 
 /** Returns the encodings that the client accepts; `;q=0` marks one that it does not. */
 function accepted({ headers }: Exchange): Set<string> {

@@ -5,12 +5,6 @@ import type { GuideGroup } from './guides.ts'
 import { tagAnchor } from './reference.ts'
 import { operationsOf, type Spec } from './spec.ts'
 
-export const HEADERS: Record<string, string> = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-}
-
 export function navigation(groups: readonly GuideGroup[], spec: Spec, current: string): string {
   const guides = groups.map(
     ({ title, guides: own }) =>

@@ -1,19 +1,12 @@
 // /docs: the guides and the reference in one site, offline. `GET /` leads people here and programs to openapi.json.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { openapi, type Operation } from '@sensorium/contract'
+import { once, PAGE_HEADERS, type Page } from '../http/page.ts'
 import { findGuides, guidesFolder, imagesOf, renderGuide, sectionsOf, type Guide, type GuideGroup } from './guides.ts'
 import { escapeHtml, firstSentence } from './html.ts'
-import { HEADERS, layout, navigation } from './layout.ts'
+import { layout, navigation } from './layout.ts'
 import { reference } from './reference.ts'
 import { operationsOf, type Spec } from './spec.ts'
-
-export interface SitePage {
-  path: string
-  show(
-    accept: string | undefined,
-  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string | Uint8Array }>
-}
 
 const ASSETS = path.resolve(import.meta.dirname, '../../assets/docs')
 const HTML = 'text/html; charset=utf-8'
@@ -29,7 +22,7 @@ const LINKS = {
 /** Browsers request HTML by name; curl and programs accept anything. */
 const wantsHtml = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') ?? false
 
-const root: SitePage = {
+const root: Page = {
   path: '/',
   show: async (accept) =>
     wantsHtml(accept)
@@ -42,19 +35,19 @@ const root: SitePage = {
       : { headers: { vary: 'accept', link: '</openapi.json>; rel="service-desc"' }, body: JSON.stringify(LINKS) },
 }
 
+/** Removes Markdown syntax, which nobody searches for. */
+const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '')
+
 function home(groups: readonly GuideGroup[], spec: Spec): string {
   const cards = groups
     .flatMap(({ guides }) => guides)
     .map((guide) => {
       const [first] = sectionsOf(guide)
-      const summary = firstSentence(first!.text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1'))
-      return `<a class="card" href="/docs/${guide.name}"><b>${escapeHtml(guide.title)}</b><span>${escapeHtml(summary.replace(/[`*]/g, '').slice(0, 140))}</span></a>`
+      const summary = firstSentence(plain(first!.text)).slice(0, 140)
+      return `<a class="card" href="/docs/${guide.name}"><b>${escapeHtml(guide.title)}</b><span>${escapeHtml(summary)}</span></a>`
     })
   return `<h1>Sensorium</h1><p class="lead">Events in, one durable mailbox for each agent, and a memory beside it.</p>${cards.length > 0 ? `<h2 id="guides">Guides</h2><div class="cards">${cards.join('')}</div>` : ''}${reference(spec)}`
 }
-
-/** Removes Markdown syntax, which nobody searches for. */
-const plain = (text: string): string => text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '')
 
 /** Returns the search index: operations, then every section of every guide. */
 function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
@@ -77,33 +70,19 @@ function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
   return [...operations, ...sections]
 }
 
-/**
- * Makes a page with its first request and caches it, as bytes: the guides do not change while a service runs, and
- * encoding a text again for a hundred requests at once took 0.2 s.
- */
-function once(make: () => string | Promise<string>): () => Promise<Buffer> {
-  let made: Promise<Buffer> | undefined
-  return () =>
-    (made ??= Promise.resolve()
-      .then(make)
-      .then((text) => Buffer.from(text)))
-}
-
-export function makeDocsSite(operations: readonly Operation[]): SitePage[] {
+export function makeDocsSite(spec: () => Spec): Page[] {
   const folder = guidesFolder()
   const groups = folder === null ? [] : findGuides(folder)
-  let parsed: Spec | undefined
-  const spec = (): Spec => (parsed ??= openapi(operations) as never as Spec)
 
-  const page = (at: string, type: string, make: () => string | Promise<string>): SitePage => {
+  const page = (at: string, type: string, make: () => string | Promise<string>): Page => {
     const text = once(make)
-    return { path: at, show: async () => ({ type, headers: HEADERS, body: await text() }) }
+    return { path: at, show: async () => ({ type, headers: PAGE_HEADERS, body: await text() }) }
   }
-  const guidePage = (guide: Guide): SitePage =>
+  const guidePage = (guide: Guide): Page =>
     page(`/docs/${guide.name}`, HTML, () =>
       layout(guide.title, navigation(groups, spec(), guide.name), `<article>${renderGuide(guide, folder!)}</article>`),
     )
-  const asset = (name: string, type: string): SitePage =>
+  const asset = (name: string, type: string): Page =>
     page(`/docs/${name}`, type, () => readFile(path.join(ASSETS, name), 'utf8'))
 
   return [
@@ -117,7 +96,7 @@ export function makeDocsSite(operations: readonly Operation[]): SitePage[] {
     ...(folder === null ? [] : imagesOf(folder)).map(({ name, file, type }) => ({
       path: `/docs/images/${name}`,
       // Not cached: half a megabyte that few people request.
-      show: async () => ({ type, headers: HEADERS, body: await readFile(file) }),
+      show: async () => ({ type, headers: PAGE_HEADERS, body: await readFile(file) }),
     })),
   ]
 }

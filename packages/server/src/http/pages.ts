@@ -5,7 +5,9 @@ import type { Store } from '../store/db.ts'
 import { unavailable } from '../kernel/failure.ts'
 import type { Failing } from '../kernel/loop.ts'
 import { makeDocsSite } from '../docs-site/site.ts'
+import type { Spec } from '../docs-site/spec.ts'
 import type { Metrics } from './metrics.ts'
+import { once, type Page } from './page.ts'
 
 export interface PageTools {
   store: Store
@@ -15,17 +17,10 @@ export interface PageTools {
   failing(): Failing[]
 }
 
-export interface Page {
-  path: string
-  /** Called with the Accept header: the root answers people and programs differently. */
-  show(
-    accept: string | undefined,
-  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string | Uint8Array }>
-}
-
 export function makePages({ store, metrics, operations, failing }: PageTools): Page[] {
-  // Made for the first request, and as bytes: encoding the text again for a hundred requests at once took 0.2 s.
-  let spec: Buffer | undefined
+  let made: Spec | undefined
+  const spec = (): Spec => (made ??= openapi(operations) as never as Spec)
+  const document = once(() => JSON.stringify(spec(), null, 2) + '\n')
 
   return [
     // The process is up: nothing else is checked.
@@ -54,11 +49,8 @@ export function makePages({ store, metrics, operations, failing }: PageTools): P
       },
     },
 
-    {
-      path: '/openapi.json',
-      show: async () => ({ body: (spec ??= Buffer.from(JSON.stringify(openapi(operations), null, 2) + '\n')) }),
-    },
+    { path: '/openapi.json', show: async () => ({ body: await document() }) },
 
-    ...makeDocsSite(operations),
+    ...makeDocsSite(spec),
   ]
 }
