@@ -3,12 +3,12 @@ import { isId, type Channel } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
-import { maySee, type Caller, type Refusal } from './rules.ts'
+import { maySee, type ChannelCaller, type Refusal } from './rules.ts'
 import { findChannel, findMember, lockChannel, shownChannel, type ChannelRow } from './sql.ts'
 
 export interface SeenChannel {
   channel: ChannelRow
-  caller: Caller
+  caller: ChannelCaller
 }
 
 async function see(db: Db, principal: Principal, id: string, find: typeof findChannel): Promise<SeenChannel> {
@@ -17,7 +17,7 @@ async function see(db: Db, principal: Principal, id: string, find: typeof findCh
   if (!channel) throw notFound('channel', id)
   // A separate query: one that waited for the channel's lock would still see the members from before the wait.
   const member = await findMember(db, principal.tenantId, id, participant)
-  const caller: Caller = { ...participant, role: member?.role ?? null }
+  const caller: ChannelCaller = { ...participant, role: member?.role ?? null }
   if (!maySee(channel.type, caller)) throw notFound('channel', id)
   return { channel, caller }
 }

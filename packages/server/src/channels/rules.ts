@@ -9,7 +9,7 @@ export interface Participant {
 }
 
 /** The caller with its role in the channel, or null if it is not a member. */
-export interface Caller extends Participant {
+export interface ChannelCaller extends Participant {
   role: MemberRole | null
 }
 
@@ -26,20 +26,20 @@ export interface Refusal {
 const isSame = (a: Participant, b: Participant): boolean => a.type === b.type && a.id === b.id
 
 /** Returns the role that a caller acts with. */
-const powerOf = (caller: Caller): MemberRole | null => (caller.type === 'org_admin' ? 'owner' : caller.role)
+const powerOf = (caller: ChannelCaller): MemberRole | null => (caller.type === 'org_admin' ? 'owner' : caller.role)
 
-const isManager = (caller: Caller): boolean => powerOf(caller) === 'owner' || powerOf(caller) === 'admin'
+const isManager = (caller: ChannelCaller): boolean => powerOf(caller) === 'owner' || powerOf(caller) === 'admin'
 
 /** An owner may add and remove members of every role, an admin all but owners. */
-const mayManageRole = (caller: Caller, role: MemberRole): boolean =>
+const mayManageRole = (caller: ChannelCaller, role: MemberRole): boolean =>
   isManager(caller) && (role !== 'owner' || powerOf(caller) === 'owner')
 
 const roleRequired = (message: string): Refusal => ({ rule: 'role_required', message })
 
-export const maySee = (channel: ChannelType, caller: Caller): boolean =>
+export const maySee = (channel: ChannelType, caller: ChannelCaller): boolean =>
   channel === 'open' || caller.type === 'org_admin' || caller.role !== null
 
-export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Membership): Refusal | null {
+export function refuseAdding(channel: ChannelType, caller: ChannelCaller, wanted: Membership): Refusal | null {
   if (mayManageRole(caller, wanted.role)) return null
   const joins = channel === 'open' && isSame(caller, wanted)
   if (joins && wanted.role === 'member') return null
@@ -51,7 +51,7 @@ export function refuseAdding(channel: ChannelType, caller: Caller, wanted: Membe
 }
 
 /** `owners` is the number of owners of the channel, including one that is to be removed. */
-export function refuseRemoving(caller: Caller, member: Membership, owners: number): Refusal | null {
+export function refuseRemoving(caller: ChannelCaller, member: Membership, owners: number): Refusal | null {
   if (!isSame(caller, member) && !mayManageRole(caller, member.role)) {
     const text =
       member.role === 'owner'
@@ -69,17 +69,17 @@ export function refuseTooManyMembers(channel: ChannelType, members: number): Ref
   return { rule: 'direct_channel_full', message: `A direct channel has at most ${DIRECT_MEMBERS} members` }
 }
 
-export function refuseAddingFeed(channel: ChannelType, caller: Caller): Refusal | null {
+export function refuseAddingFeed(channel: ChannelType, caller: ChannelCaller): Refusal | null {
   if (isManager(caller)) return null
   if (channel !== 'open') return roleRequired('Only an owner or admin of the channel adds feeds')
   return caller.role === null ? roleRequired('Only a member of the channel adds feeds') : null
 }
 
-export const refuseChanging = (caller: Caller): Refusal | null =>
+export const refuseChanging = (caller: ChannelCaller): Refusal | null =>
   isManager(caller) ? null : roleRequired('Only an owner or admin of the channel changes it')
 
-export const refuseDeletingFeed = (caller: Caller): Refusal | null =>
+export const refuseDeletingFeed = (caller: ChannelCaller): Refusal | null =>
   isManager(caller) ? null : roleRequired('Only an owner or admin of the channel deletes feeds')
 
-export const refuseDeleting = (caller: Caller): Refusal | null =>
+export const refuseDeleting = (caller: ChannelCaller): Refusal | null =>
   powerOf(caller) === 'owner' ? null : roleRequired('Only an owner of the channel deletes it')

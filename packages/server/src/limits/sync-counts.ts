@@ -1,6 +1,6 @@
 // Nodes that share a store add up their counts: each writes its own and reads those of all.
 import type { Insert, Store } from '../store/db.ts'
-import { SLICES, type Window, type Windows } from './windows.ts'
+import { SLICES, type RateWindow, type Windows } from './windows.ts'
 
 const ADD_COUNTS: Insert = {
   into: 'rate_windows',
@@ -10,7 +10,7 @@ const ADD_COUNTS: Insert = {
 
 interface Pending {
   key: string
-  window: Window
+  window: RateWindow
   unsynced: Map<number, number>
 }
 

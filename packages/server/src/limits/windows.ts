@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 export const SLICES = 60
 const IDLE_WINDOWS = 2
 
-export interface Window {
+export interface RateWindow {
   /** Requests by slice, as a ring: the index is the slice number modulo its length. */
   counts: Uint32Array
   newest: number
@@ -28,12 +28,12 @@ export interface Windows {
   readonly sliceMs: number
   /** The number of slices kept: those of the window, and the one that is leaving it. */
   readonly ring: number
-  readonly byKey: Map<string, Window>
+  readonly byKey: Map<string, RateWindow>
   time(): number
   /** Returns the window of a subject, as of now. */
-  windowOf(subject: Subject): Window
+  windowOf(subject: Subject): RateWindow
   /** Returns the milliseconds until the window holds at most `most` requests. */
-  waitUntil(window: Window, most: number): number
+  waitUntil(window: RateWindow, most: number): number
   forgetIdle(): void
 }
 
@@ -44,13 +44,13 @@ export function makeWindows(windowSeconds: number, clock: Clock, isShared: boole
   // the wall clock back does not prolong a limit. That clock may start at zero, and slices before the first are read:
   // hence the offset.
   const time = isShared ? clock.now : () => clock.elapsed() + ring * sliceMs
-  const byKey = new Map<string, Window>()
+  const byKey = new Map<string, RateWindow>()
 
   /** Windows by subject object: a caller that reuses its subjects avoids the look-up by name. */
-  const held = new WeakMap<Subject, Window>()
+  const held = new WeakMap<Subject, RateWindow>()
   const keyOf = (subject: Subject): string => `${subject.tenantId} ${subject.name}`
 
-  function named(subject: Subject, slice: number): Window {
+  function named(subject: Subject, slice: number): RateWindow {
     const key = keyOf(subject)
     let window = byKey.get(key)
     if (!window) {
@@ -68,7 +68,7 @@ export function makeWindows(windowSeconds: number, clock: Clock, isShared: boole
     return window
   }
 
-  function windowOf(subject: Subject): Window {
+  function windowOf(subject: Subject): RateWindow {
     const slice = Math.floor(time() / sliceMs)
     const known = held.get(subject)
     const window = known && !known.forgotten ? known : named(subject, slice)
@@ -86,7 +86,7 @@ export function makeWindows(windowSeconds: number, clock: Clock, isShared: boole
     return window
   }
 
-  function waitUntil(window: Window, most: number): number {
+  function waitUntil(window: RateWindow, most: number): number {
     let left = window.total
     for (let slice = window.newest - SLICES; slice <= window.newest; slice++) {
       left -= window.counts[slice % ring]!

@@ -6,9 +6,9 @@ import type { Pause } from '../kernel/step-turns.ts'
 import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
 import { resultOf, type Pieces } from '../operations/response.ts'
-import { readEvent } from './long-data.ts'
+import { readListedEvent } from './long-data.ts'
 import type { ResultTurn } from './result-turn.ts'
-import type { Caller, EventOf } from './tool.ts'
+import type { ToolCaller, EventOf } from './tool.ts'
 
 export interface CallerTools {
   operations: Operations
@@ -18,7 +18,7 @@ export interface CallerTools {
   resultTurn: ResultTurn
 }
 
-export function callerInProcess({ operations, principal, options, pause, resultTurn }: CallerTools): Caller {
+export function callerInProcess({ operations, principal, options, pause, resultTurn }: CallerTools): ToolCaller {
   async function parse(text: string): Promise<unknown> {
     if (text.length > SHORT_BYTES) await resultTurn.take()
     return passOnInSteps(text, pause)
@@ -48,7 +48,7 @@ export function callerInProcess({ operations, principal, options, pause, resultT
         if (typeof item !== 'string') await resultTurn.take()
         const text = typeof item === 'string' ? item : await item()
         if (text === undefined) continue
-        yield (await readEvent(text, pause)) as EventOf<typeof operation>
+        yield (await readListedEvent(text, pause)) as EventOf<typeof operation>
         await pause()
       }
     },

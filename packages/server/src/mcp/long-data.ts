@@ -18,14 +18,14 @@ const DATA = ['data', 'data_base64']
 const LONG_MEMBERS = [...DATA, 'payload']
 
 /** Returns the value of an item of a list of events. */
-export async function readEvent(text: string, pause: Pause): Promise<unknown> {
+export async function readListedEvent(text: string, pause: Pause): Promise<unknown> {
   if (text.length <= SHORT_BYTES || !text.startsWith('{')) return passOnInSteps(text, pause)
   const { taken, rest } = await inSteps(splitMembers(text, LONG_MEMBERS, AROUND), pause)
   const event = (await passOnInSteps(rest, pause)) as Record<string, unknown>
   for (const [name, bytes] of taken) {
     const part = bytes.toString()
     const isLong = part.length > SHORT_BYTES && DATA.includes(name)
-    event[name] = isLong ? new LongData(part) : await readEvent(part, pause)
+    event[name] = isLong ? new LongData(part) : await readListedEvent(part, pause)
   }
   return event
 }

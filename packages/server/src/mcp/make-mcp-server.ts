@@ -9,7 +9,7 @@ import { compileCheckFor, type Check } from '../operations/validate.ts'
 import { registerPrompts } from './prompts.ts'
 import { isRefusal } from './refusal.ts'
 import { registerResources } from './resources.ts'
-import type { Caller, Tool } from './tool.ts'
+import type { ToolCaller, Tool } from './tool.ts'
 import { directoryTools } from './tools/directory.ts'
 import { eventTools } from './tools/events.ts'
 import { mailboxTools } from './tools/mailbox.ts'
@@ -83,7 +83,12 @@ function checked({ input }: Tool, check: Check, given: Record<string, unknown>):
   return own
 }
 
-async function run(tool: Tool, check: Check, input: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
+async function run(
+  tool: Tool,
+  check: Check,
+  input: Record<string, unknown>,
+  caller: ToolCaller,
+): Promise<CallToolResult> {
   let argumentOf: Tool['argumentOf'] = {}
   try {
     const given = checked(tool, check, input)
@@ -107,7 +112,7 @@ export interface McpServerOptions {
 
 /** `callerOf` returns the caller of one request; its calls end with the signal. */
 export function makeMcpServer(
-  callerOf: (signal: AbortSignal) => Caller,
+  callerOf: (signal: AbortSignal) => ToolCaller,
   { version, agentId, subscribes }: McpServerOptions,
 ): McpServer {
   const server = new McpServer(

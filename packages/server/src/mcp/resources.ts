@@ -11,7 +11,7 @@ import { textSteps } from '../kernel/json-write.ts'
 import { inSteps } from '../kernel/step-turns.ts'
 import { isRefusal } from './refusal.ts'
 import { shownData, summaryOf, USUAL_DATA } from './shapes.ts'
-import type { Caller } from './tool.ts'
+import type { ToolCaller } from './tool.ts'
 
 export const MAILBOX_URI = 'sensorium://mailbox'
 const MEMORY_URI = 'sensorium://memories/'
@@ -20,7 +20,7 @@ const LISTED = 50
 /**
  * Returns the contents of a resource. A refusal becomes a protocol error; the protocol has none for a missing scope.
  */
-async function contentsOf(uri: URL, caller: Caller, read: (caller: Caller) => Promise<unknown>) {
+async function contentsOf(uri: URL, caller: ToolCaller, read: (caller: ToolCaller) => Promise<unknown>) {
   try {
     const text = await inSteps(textSteps(await read(caller)), caller.pause)
     return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] }
@@ -32,7 +32,7 @@ async function contentsOf(uri: URL, caller: Caller, read: (caller: Caller) => Pr
   }
 }
 
-async function listMemories({ call }: Caller) {
+async function listMemories({ call }: ToolCaller) {
   try {
     const { memories } = await call(operations.listMemories, { query: { limit: LISTED } })
     return memories
@@ -45,7 +45,7 @@ async function listMemories({ call }: Caller) {
 
 export function registerResources(
   server: McpServer,
-  callerOf: (signal: AbortSignal) => Caller,
+  callerOf: (signal: AbortSignal) => ToolCaller,
   subscribes: boolean,
 ): void {
   server.registerResource(

@@ -3,7 +3,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { ConnectionError, createClient, parseExactly, type OperationId } from '@sensorium/client'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { makeMcpServer } from './make-mcp-server.ts'
-import type { Caller } from './tool.ts'
+import type { ToolCaller } from './tool.ts'
 
 /** A few seconds: programs that call tools give up on a call after a time of their own, often a minute. */
 const ATTEMPTS = 8
@@ -26,7 +26,7 @@ export async function serveMcpOverStdio({ url, apiKey, version, report, signal }
     // A chat client shows this as the reason why it has no tools.
     throw new ConnectionError(`${url} does not respond, so there are no tools`, { cause: error.cause })
   })
-  function callerOf(signal: AbortSignal): Caller {
+  function callerOf(signal: AbortSignal): ToolCaller {
     const call = ({ id }: { id: string }, input: object) =>
       client.call(id as OperationId, input as never, { signal }) as never
     return {

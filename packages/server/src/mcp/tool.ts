@@ -14,7 +14,7 @@ export type EventOf<O> =
   ResultOf<O> extends { deliveries: (infer I)[] } ? I : ResultOf<O> extends { events: (infer I)[] } ? I : never
 
 /** The user of the tools, and how its operations are called: in process, or over HTTP through the client. */
-export interface Caller {
+export interface ToolCaller {
   /** The id of the agent or the org-admin. */
   readonly id: string
   /** Lets others have their turn, between two steps of long work. */
@@ -41,7 +41,7 @@ export interface Tool {
   idempotent: boolean
   /** Removes something that no other tool can bring back. */
   destructive: boolean
-  run(input: never, caller: Caller): Promise<Record<string, unknown>>
+  run(input: never, caller: ToolCaller): Promise<Record<string, unknown>>
 }
 
 interface Definition<I extends Schema> {
@@ -52,7 +52,7 @@ interface Definition<I extends Schema> {
   output: Schema
   argumentOf?: Readonly<Record<string, string>>
   effect: 'reads' | 'adds' | 'sets' | 'removes'
-  run(input: Static<I>, caller: Caller): Promise<Record<string, unknown>>
+  run(input: Static<I>, caller: ToolCaller): Promise<Record<string, unknown>>
 }
 
 /** A text as an argument. Its example is shown to the model, and again when what it gave is refused. */

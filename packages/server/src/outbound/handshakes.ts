@@ -72,12 +72,12 @@ export function makeHandshakes({ sleep }: Pick<Clock, 'sleep'>, closing: AbortSi
 }
 
 /** Waits for a turn, and makes a connection. */
-export type InTurn = (connect: () => Socket) => Promise<Socket>
+export type ConnectInTurn = (connect: () => Socket) => Promise<Socket>
 
 /** An agent that makes each new connection as the option `inTurn` of the request says. */
 export class AgentInTurns extends https.Agent {
   override createConnection(...[options, connected]: Parameters<Required<https.Agent>['createConnection']>): undefined {
-    const { inTurn } = options as { inTurn: InTurn }
+    const { inTurn } = options as { inTurn: ConnectInTurn }
     inTurn(() => super.createConnection!(options) as Socket).then(
       (socket) => connected!(null, socket),
       (error: Error) => connected!(error, null as never),

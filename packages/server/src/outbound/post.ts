@@ -3,7 +3,7 @@
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { http } from '../kernel/node-http.ts'
-import { AgentInTurns, makeHandshakes, type InTurn } from './handshakes.ts'
+import { AgentInTurns, makeHandshakes, type ConnectInTurn } from './handshakes.ts'
 import type { PushResult } from './outcome.ts'
 import { makeResolve } from './resolve.ts'
 import { isPublicAddress, safeAddress, type SafeAddress } from './safe-address.ts'
@@ -62,7 +62,7 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
 
   function sendInTurn(push: OutgoingPush, exchange: UnderWay): Promise<PushResult | 'stale'> {
     const { url, mailbox } = push
-    const inTurn: InTurn = async (connect) => {
+    const inTurn: ConnectInTurn = async (connect) => {
       const since = clock.elapsed()
       const turn = handshakes.begin(mailbox.recipientId, url.origin)
       const left = new Promise<never>((_, reject) => (exchange.leaveLine = reject))

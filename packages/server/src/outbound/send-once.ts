@@ -7,7 +7,7 @@ import type { Mailbox } from '../delivery/sql.ts'
 import { beginningOf } from '../kernel/beginning-of.ts'
 import { http } from '../kernel/node-http.ts'
 import { drain, parseInSlices } from './drain.ts'
-import type { InTurn } from './handshakes.ts'
+import type { ConnectInTurn } from './handshakes.ts'
 import type { PushResult } from './outcome.ts'
 import { AddressRefused } from './safe-address.ts'
 
@@ -52,7 +52,7 @@ export interface Connecting {
   agents: { 'http:': Agent; 'https:': https.Agent }
   lookup: LookupFunction
   /** Called for a new connection to https. */
-  inTurn: InTurn
+  inTurn: ConnectInTurn
 }
 
 /** Returns `stale` if the kept connection turned out to be closed. */

@@ -1,5 +1,5 @@
 import { indexOfLinear } from '@sensorium/cel'
-import { decode, findSegment, matchesAt, type CharClass, type Item } from './tried-type.ts'
+import { decode, findSegment, matchesAt, type CharClass, type GlobItem } from './tried-type.ts'
 
 // Patterns over event types: `*` matches any run of characters, `?` one character, `[a-z]` and `[!a]` a class, and `\`
 // escapes.
@@ -41,9 +41,9 @@ export function compileGlob(pattern: string): Glob {
 /**
  * Returns the segments between stars, at least one. A star at either end of the pattern adds an empty segment there.
  */
-function parse(pattern: string): Item[][] {
+function parse(pattern: string): GlobItem[][] {
   const points = Array.from(pattern, (char) => char.codePointAt(0) as number)
-  let segment: Item[] = []
+  let segment: GlobItem[] = []
   const segments = [segment]
   // If one bracket is not closed, no later one is. Remembering that avoids scanning the rest again for each bracket.
   let unclosed = false
@@ -101,10 +101,10 @@ function parseClass(points: readonly number[], start: number): { charClass: Char
   return null
 }
 
-const addComparisons = (sum: number, item: Item): number =>
+const addComparisons = (sum: number, item: GlobItem): number =>
   sum + (typeof item === 'object' ? item.ranges.length / 2 : 1)
 
-function text(items: readonly Item[]): string {
+function text(items: readonly GlobItem[]): string {
   let out = ''
   for (const item of items) out += String.fromCodePoint(item as number)
   return out
@@ -131,7 +131,7 @@ function literalMatcher(segments: readonly string[]): (type: string) => boolean 
   }
 }
 
-function itemMatcher(segments: readonly Item[][]): (type: string) => boolean {
+function itemMatcher(segments: readonly GlobItem[][]): (type: string) => boolean {
   const head = segments[0] ?? []
   const tail = segments.at(-1) ?? []
   const middle = segments.slice(1, -1)

@@ -5,7 +5,7 @@
 // masks belong to a pattern and a character. 10,000 patterns kept 2 GB of them, and a new character took a millisecond.)
 
 /** One position of a pattern: a code point, any code point, or a class of code points. */
-export type Item = number | 'any' | CharClass
+export type GlobItem = number | 'any' | CharClass
 
 export interface CharClass {
   readonly negated: boolean
@@ -88,14 +88,14 @@ function countBelow(point: number): number {
   return low
 }
 
-export function matchesAt(items: readonly Item[], at: number): boolean {
+export function matchesAt(items: readonly GlobItem[], at: number): boolean {
   for (let i = 0; i < items.length; i++) {
-    if (!accepts(items[i] as Item, tried.points[at + i] as number)) return false
+    if (!accepts(items[i] as GlobItem, tried.points[at + i] as number)) return false
   }
   return true
 }
 
-function accepts(item: Item, point: number): boolean {
+function accepts(item: GlobItem, point: number): boolean {
   if (typeof item === 'number') return item === point
   if (item === 'any') return true
   const { ranges, negated } = item
@@ -114,7 +114,7 @@ let accepted = new Int32Array(16)
  * begins with all places where the segment fits between the indexes, and removes those at which one of its characters
  * does not match.
  */
-export function findSegment(items: readonly Item[], from: number, end: number): number {
+export function findSegment(items: readonly GlobItem[], from: number, end: number): number {
   const last = end - items.length
   if (last < from) return -1
   if (!tried.hasSets) makeSets()

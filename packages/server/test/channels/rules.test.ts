@@ -10,7 +10,7 @@ import {
   refuseTooManyMembers,
   refuseDeletingFeed,
   refuseRemoving,
-  type Caller,
+  type ChannelCaller,
   type Participant,
   type Membership,
 } from '../../src/channels/rules.ts'
@@ -36,7 +36,7 @@ test('[CHN-8] [CHN-9] after any sequence of changes there is an owner, and a dir
         const members = new Map<string, Membership>([[nameOf(creator), { ...creator, role: 'owner' }]])
         const owners = () => [...members.values()].filter(({ role }) => role === 'owner').length
         for (const { add, caller: who, target, role } of steps) {
-          const caller: Caller = { ...who, role: members.get(nameOf(who))?.role ?? null }
+          const caller: ChannelCaller = { ...who, role: members.get(nameOf(who))?.role ?? null }
           const power = caller.type === 'org_admin' ? 'owner' : caller.role
           const self = nameOf(who) === nameOf(target)
           if (!maySee(type, caller)) continue
@@ -78,9 +78,9 @@ test('[CHN-9] a member that is not the last owner may always leave', () => {
 })
 
 // Rows: standing of the caller. Columns: sees, adds a feed, deletes a feed; each for open, private, direct.
-const agent = (role: MemberRole | null): Caller => ({ type: 'agent', id: 'a', role })
-const admin = (role: MemberRole | null): Caller => ({ type: 'org_admin', id: 'boss', role })
-const TABLE: [title: string, caller: Caller, sees: string, adds: string, deletes: string][] = [
+const agent = (role: MemberRole | null): ChannelCaller => ({ type: 'agent', id: 'a', role })
+const admin = (role: MemberRole | null): ChannelCaller => ({ type: 'org_admin', id: 'boss', role })
+const TABLE: [title: string, caller: ChannelCaller, sees: string, adds: string, deletes: string][] = [
   ['an org-admin outside', admin(null), 'yes yes yes', 'yes yes yes', 'yes yes yes'],
   ['an org-admin as plain member', admin('member'), 'yes yes yes', 'yes yes yes', 'yes yes yes'],
   ['an owner', agent('owner'), 'yes yes yes', 'yes yes yes', 'yes yes yes'],

@@ -6,7 +6,7 @@ import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/se
 import { largeResponses } from '../../src/http/large-responses.ts'
 import { passOnInSteps } from '../../src/kernel/json-steps.ts'
 import { boundExchange } from '../../src/mcp/bound-exchange.ts'
-import { LongData, readEvent } from '../../src/mcp/long-data.ts'
+import { LongData, readListedEvent } from '../../src/mcp/long-data.ts'
 import { makeMcpServer } from '../../src/mcp/make-mcp-server.ts'
 import { makeResultTurn } from '../../src/mcp/result-turn.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -122,7 +122,7 @@ test('[MCP-43] long data of an event in a list does not become a value', async (
   const data = JSON.stringify(wide(20_000))
   const event = `{"type":"a.b","data":${data},"n":9223372036854775807}`
   const pause = async (): Promise<void> => {}
-  const read = (await readEvent(`{"id":"d","payload":${event},"attempt_count":1}`, pause)) as {
+  const read = (await readListedEvent(`{"id":"d","payload":${event},"attempt_count":1}`, pause)) as {
     payload: { data: LongData }
   }
   assert.deepEqual(read.payload.data, new LongData(data))
@@ -130,9 +130,12 @@ test('[MCP-43] long data of an event in a list does not become a value', async (
     JSON.stringify({ ...read, payload: { ...read.payload, data: 1 } }),
     '{"id":"d","attempt_count":1,"payload":{"type":"a.b","n":9223372036854775807,"data":1}}',
   )
-  assert.deepEqual(await readEvent('{"id":"d","payload":{"data":[1]}}', pause), { id: 'd', payload: { data: [1] } })
+  assert.deepEqual(await readListedEvent('{"id":"d","payload":{"data":[1]}}', pause), {
+    id: 'd',
+    payload: { data: [1] },
+  })
   const text = 'x'.repeat(50_000)
-  assert.deepEqual(await readEvent(`{"payload":"${text}"}`, pause), { payload: text })
+  assert.deepEqual(await readListedEvent(`{"payload":"${text}"}`, pause), { payload: text })
 })
 
 onBothEngines((engine) => {

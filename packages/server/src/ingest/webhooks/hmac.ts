@@ -8,11 +8,11 @@ import { fairQueue } from '../../kernel/fair-queue.ts'
 export type Hmac = (secret: string, prefix: string, body: Buffer) => Buffer | Promise<Buffer>
 
 /** Hashing 16 KiB takes about 20 µs, less than handing them to another thread. */
-export const SHORT_BYTES = 16_384
+export const HASHED_HERE_BYTES = 16_384
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 
 export const hmacSha256: Hmac = (secret, prefix, body) =>
-  body.length <= SHORT_BYTES
+  body.length <= HASHED_HERE_BYTES
     ? createHmac('sha256', secret).update(prefix).update(body).digest()
     : inThreadPool(secret, prefix, body)
 

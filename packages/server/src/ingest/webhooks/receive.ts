@@ -15,7 +15,7 @@ import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import type { Store } from '../../store/db.ts'
 import { compileMapping, type FullMapping, type Mapper } from '../mapping.ts'
 import type { WebhookLimits } from './limits.ts'
-import { hmacSha256, makeHmacTurns, SHORT_BYTES, type Hmac } from './hmac.ts'
+import { hmacSha256, makeHmacTurns, HASHED_HERE_BYTES, type Hmac } from './hmac.ts'
 import { PRESETS } from './presets.ts'
 import { readBody } from './read-body.ts'
 import { readClaim } from './signature.ts'
@@ -65,7 +65,7 @@ export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacS
     if (!claim) throw badSignature()
     const rows = await rowsFor(arrived)
     const work = (): Promise<WebhookRow> => verify(urlKind, rows, claim, raw, time)
-    return raw.length <= SHORT_BYTES ? work() : takeTurn(address, slug, raw.length, work)
+    return raw.length <= HASHED_HERE_BYTES ? work() : takeTurn(address, slug, raw.length, work)
   }
 
   function mapperOf({ source, preset, mapping }: WebhookRow): Mapper {

@@ -2,7 +2,7 @@
 import { isId, operations, POSTED_TYPE, Type } from '@sensorium/contract'
 import { notFound } from '../../kernel/failure.ts'
 import { agentOnly } from '../agent-only.ts'
-import { argument, idArgument, tool, type Caller } from '../tool.ts'
+import { argument, idArgument, tool, type ToolCaller } from '../tool.ts'
 
 const event = {
   type: argument('com.example.order.created', { description: 'What happened, in reverse-DNS form' }),
@@ -83,7 +83,7 @@ const Published = Type.Object({
   recipients: Type.Optional(Type.Integer({ description: 'How many mailboxes the event reached' })),
 })
 
-const publish = async (given: EventInput, caller: Caller): Promise<Record<string, unknown>> =>
+const publish = async (given: EventInput, caller: ToolCaller): Promise<Record<string, unknown>> =>
   (await caller.call(operations.publishEvent, { body: envelopeOf(given, caller.id) })) as Record<string, unknown>
 
 export const eventTools = [
