@@ -86,7 +86,7 @@ async function keepVectors(
 }
 
 /** The memories that were queued and are not embedded yet, by tenant. */
-function makeWaiting() {
+function makeQueued() {
   const byTenant = new Map<string, Set<Promise<void>>>()
   return {
     get tenants() {
@@ -185,7 +185,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
   const { model, batch } = embedder
   const claims = makeClaims({ store, model, batch, clock, log })
   const embed = makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed: () => closed })
-  const waiting = makeWaiting()
+  const waiting = makeQueued()
   /** How many memories of each agent wait. */
   const counts = makeCounts()
   let closed = false

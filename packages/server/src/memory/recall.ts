@@ -20,7 +20,7 @@ import { listMemoriesById, touchMemories } from './sql.ts'
 import { smallWords, type Language } from './index/languages.ts'
 import { askedWords, type Word } from './index/terms.ts'
 import { formsOf } from './index/word-forms.ts'
-import { jsonBody, type Item, type Reading } from './wire.ts'
+import { jsonBody, type MemoryItem, type Reading } from './wire.ts'
 
 export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
   /**
@@ -151,7 +151,7 @@ export async function searchMemories(
       long = idsOf(listed.filter(({ bytes }) => bytes > LONG_ROW))
       meter(tx, now, [[principal.tenantId, 'searches', 1]])
       // A memory that was deleted, or hidden from the caller, since the search is left out.
-      const items = ranked.flatMap(({ id, score, signals }): Item[] => {
+      const items = ranked.flatMap(({ id, score, signals }): MemoryItem[] => {
         const row = rows.get(id)
         if (!row) return []
         const memory = { ...row, accessed_at: Math.max(row.accessed_at, now) }

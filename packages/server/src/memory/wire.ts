@@ -73,7 +73,7 @@ export interface Reading {
 }
 
 /** An item of a response that contains a memory. */
-export interface Item {
+export interface MemoryItem {
   memory: ListedMemory
   /** About how many bytes the item has beside those of its memory. */
   extraBytes?: number
@@ -88,7 +88,7 @@ export interface Response {
   close(items: number): string
   /** The separator of two items; a comma by default. */
   between?: string
-  items: readonly Item[]
+  items: readonly MemoryItem[]
   isBrief?: Reading['isBrief']
 }
 
@@ -122,8 +122,8 @@ async function readRows(
 }
 
 /** Yields items in groups of at most GROUP bytes, or of one item. */
-function* groups(items: readonly Item[]): Generator<Item[]> {
-  let group: Item[] = []
+function* groups(items: readonly MemoryItem[]): Generator<MemoryItem[]> {
+  let group: MemoryItem[] = []
   let bytes = 0
   for (const item of items) {
     const size = item.memory.bytes + (item.extraBytes ?? 0)
