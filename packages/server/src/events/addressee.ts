@@ -22,7 +22,7 @@ export type Addressee = { kind: 'agent'; id: string } | { kind: 'channel'; id: s
 /** Maps each addressed event to its addressee, or to the reason why it cannot be addressed. */
 export type Addressees = ReadonlyMap<PreparedEvent, Addressee | Failure>
 
-export const NOBODY: Addressees = new Map()
+export const NO_ADDRESSEES: Addressees = new Map()
 
 const isParticipant = (senderId: string): boolean => isId('agent', senderId) || isId('org_admin', senderId)
 
@@ -36,7 +36,7 @@ export async function findAddressees(
   events: readonly PreparedEvent[],
 ): Promise<Addressees> {
   const addressed = events.filter(({ recipient }) => recipient !== null)
-  if (addressed.length === 0 || !isParticipant(senderId)) return NOBODY
+  if (addressed.length === 0 || !isParticipant(senderId)) return NO_ADDRESSEES
   const named = [...new Set(addressed.map(({ recipient }) => recipient))].filter((id) => typeof id === 'string')
   const [agentIds, channelIds] = [named.filter((id) => isId('agent', id)), named.filter((id) => isId('channel', id))]
   const found = new Map<string, Addressee>()

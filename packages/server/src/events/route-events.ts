@@ -11,7 +11,14 @@ import { matchInSlices, type MatchTools } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
 import type { Match, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
-import { admitAddressee, findAddressees, NOBODY, refuseInactive, withAddressee, type Addressees } from './addressee.ts'
+import {
+  admitAddressee,
+  findAddressees,
+  NO_ADDRESSEES,
+  refuseInactive,
+  withAddressee,
+  type Addressees,
+} from './addressee.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { storedAmong } from './sql.ts'
 
@@ -155,8 +162,8 @@ export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
     const { tenantId, events } = given
     if (events.some(({ recipient }) => recipient !== null)) return routeAddressed(given)
     const table = router.known(tenantId)
-    if (table) return routeBy(table, given, NOBODY)
-    return router.prepare([tenantId]).then((tables) => routeBy(tables.get(tenantId)!, given, NOBODY))
+    if (table) return routeBy(table, given, NO_ADDRESSEES)
+    return router.prepare([tenantId]).then((tables) => routeBy(tables.get(tenantId)!, given, NO_ADDRESSEES))
   }
 
   return (given) => {

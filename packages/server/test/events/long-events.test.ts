@@ -1,7 +1,7 @@
 // Events over 32 KiB: their data is parsed only for filters, in slices, with the same results as for short events.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { NOBODY } from '../../src/events/addressee.ts'
+import { NO_ADDRESSEES } from '../../src/events/addressee.ts'
 import { NONE_KNOWN } from '../../src/events/causation.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { readEvent } from '../../src/http/cloud-events.ts'
@@ -117,7 +117,13 @@ onBothEngines((engine) => {
     const text = envelope('l-10', `"data":{"pad":"${PADDING}"}`)
     const event = prepareEvent({ ...JSON.parse(text), data: undefined }, text, true)
     const submission = { tenantId: tenant.id, senderId: agent.id, events: [event] }
-    const routed = { version: -1, stamp: '', events: [{ matches: [], refused: null }], steps: 0, addressees: NOBODY }
+    const routed = {
+      version: -1,
+      stamp: '',
+      events: [{ matches: [], refused: null }],
+      steps: 0,
+      addressees: NO_ADDRESSEES,
+    }
     const router = makeRouter(service.store, () => {})
     const write = makeWriteGroup(router, idMaker(service.clock.now), service.clock)
     const nobodyWaits: Handover['take'] = (deliveries) => ({ leased: [], ready: deliveries, settle: () => {} })
@@ -189,7 +195,7 @@ function route(filter: string | null, text: string): { slices: number; recipient
   const base = { kind: 'interest', id: 'int_1', agentId: 'agt_1', channelId: null, glob: 'a.*' } as const
   table.put({ ...base, filter, priority: 0, enrichment: 'none' })
   const given = { tenantId: 't', senderId: 's', events: [prepareEvent(ATTRIBUTES, text, true)] }
-  const routing = routeInSlices(table, given, NOBODY, { filters: makeFilters(), overBudget: () => {} })
+  const routing = routeInSlices(table, given, NO_ADDRESSEES, { filters: makeFilters(), overBudget: () => {} })
   for (let slices = 1; ; slices++) {
     const next = routing.next()
     if (next.done) return { slices, recipients: next.value.events[0]!.matches.length }
