@@ -13,7 +13,7 @@ import { iso } from '../kernel/clock.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { endWithToken } from '../outbound/end-with-token.ts'
-import type { Sink } from '../outbound/stream.ts'
+import { makeReader, reconnectHint, type Reader, type Sink } from '../outbound/reader.ts'
 import type { OpenedStream } from '../outbound/streams.ts'
 import { makeTicker } from '../outbound/ticker.ts'
 import type { Store } from '../store/db.ts'
@@ -37,19 +37,15 @@ const MAX_LIVE = 1_000
 export const MAX_LIVE_OF_ONE = 16
 const LOOK_EVERY_MS = 1_000
 const VERIFY_EVERY_MS = 250
-const COMMENT_EVERY_MS = 15_000
 /** A reader that takes nothing for this long is disconnected. */
 const STUCK_MS = 10_000
 
 interface LiveStream {
-  sink: Sink
+  reader: Reader
   choice: Choice
   token: string
   verifying: boolean
   tenantId: string
-  /** Since when the reader has been behind, in elapsed time. */
-  stuckSince: number | null
-  commentAt: number
   leftOut: number
 }
 
@@ -75,24 +71,17 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
     if (!streams.delete(stream)) return
     const watched = tenants.get(stream.tenantId)
     if (watched?.streams.delete(stream) && watched.streams.size === 0) tenants.delete(stream.tenantId)
-    if (last === undefined) stream.sink.destroy()
-    else stream.sink.end(last)
-  }
-
-  function write(stream: LiveStream, text: string): void {
-    if (!stream.sink.write(text)) stream.stuckSince ??= clock.elapsed()
+    stream.reader.end(last)
   }
 
   function verifyAll(_now: number, elapsed: number): void {
     for (const stream of streams) {
-      if (stream.stuckSince !== null && elapsed - stream.stuckSince >= STUCK_MS) {
+      if (stream.reader.stuckMs(elapsed) >= STUCK_MS) {
         end(stream)
         continue
       }
       endWithToken(stream, identify, () => end(stream, ''))
-      if (elapsed < stream.commentAt) continue
-      stream.commentAt = elapsed + COMMENT_EVERY_MS
-      if (stream.stuckSince === null) write(stream, ': still here\n\n')
+      stream.reader.keepOpen(elapsed)
     }
   }
 
@@ -109,9 +98,9 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
 
   async function show(tenantId: string, { watch, streams: watching }: Watched): Promise<void> {
     const look = await watch.look()
-    const ready = [...watching].filter(({ stuckSince }) => stuckSince === null)
+    const ready = [...watching].filter(({ reader }) => !reader.isBehind())
     for (const [stream, text] of await updatesFor(store, tenantId, watch, look, ready))
-      if (streams.has(stream)) write(stream, text)
+      if (streams.has(stream)) stream.reader.write(text)
     for (const stream of watching)
       if (!ready.includes(stream)) stream.leftOut += matchingType(stream.choice, look.events).length
   }
@@ -126,11 +115,8 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
     streams.add(stream)
     keepLooking()
     keepVerifying()
-    return {
-      progressed: () => (stream.stuckSince = clock.elapsed()),
-      drained: () => (stream.stuckSince = null),
-      gone: () => end(stream),
-    }
+    const { progressed, drained } = stream.reader
+    return { progressed, drained, gone: () => end(stream) }
   }
 
   return {
@@ -139,25 +125,12 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
         throw tooManyAtOnce('live streams open', MAX_LIVE_OF_ONE)
       const watch = tenants.get(tenantId)?.watch ?? (await watchTenant(tools, tenantId))
       return (sink, token) =>
-        open(
-          {
-            sink,
-            choice,
-            token,
-            verifying: false,
-            tenantId,
-            stuckSince: null,
-            commentAt: clock.elapsed() + COMMENT_EVERY_MS,
-            leftOut: 0,
-          },
-          watch,
-        )
+        open({ reader: makeReader(sink, clock), choice, token, verifying: false, tenantId, leftOut: 0 }, watch)
     },
     count: () => streams.size,
     close() {
       closing = true
-      // Spread over some seconds, so that the clients do not all connect to the next node at the same moment.
-      for (const stream of streams) end(stream, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)
+      for (const stream of streams) end(stream, reconnectHint())
     },
   }
 }

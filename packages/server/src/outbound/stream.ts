@@ -14,15 +14,8 @@ import type { InTurn } from '../kernel/in-turn.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { Stop } from '../kernel/stop.ts'
 import { makeHeldLeases } from './held-leases.ts'
+import { makeReader, type Reader, type Sink } from './reader.ts'
 import type { LeaseRow } from './sql.ts'
-
-/** The part of the connection that a stream needs. */
-export interface Sink {
-  /** False if the reader is behind: nothing long is written until `drained` is called, when it has caught up. */
-  write(text: string): boolean
-  end(text: string): void
-  destroy(): void
-}
 
 /** Claims are sized so that about this much is under way at once, whatever the size of a delivery. */
 const CLAIM_BYTES = 65_536
@@ -32,9 +25,10 @@ const LONGEST_TURN_MS = 10_000
 
 export interface Stream {
   readonly mailbox: Mailbox
+  readonly reader: Reader
   /** Claims what is due and writes it while there is room. */
   pump(): void
-  progressed(): void
+  /** Called when the reader has caught up. */
   drained(): void
   /** These deliveries are acknowledged: their places are free. */
   settled(ids: readonly string[]): void
@@ -42,7 +36,6 @@ export interface Stream {
   givenBack(ended: readonly Lease[]): void
   /** Takes over what the store says about the leases in `asked`, by id. One without a row belongs to another holder. */
   refresh(asked: readonly Lease[], rows: ReadonlyMap<string, LeaseRow>, now: number): void
-  comment(): void
   /**
    * Ends the stream, with a last text if the reader is still there. Resolves when nothing is being claimed for it any
    * more.
@@ -51,8 +44,6 @@ export interface Stream {
   held(): Lease[]
   isFull(): boolean
   isIdle(): boolean
-  /** Since when, in elapsed time, the reader has taken nothing; null while it keeps up. */
-  stuckSince(): number | null
   /** When the first lease of the stream lapses. */
   lapsesAt(): number
 }
@@ -77,8 +68,8 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
   const { claim, clock, longInTurn, filled, failed } = tools
   const who = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
   const leases = makeHeldLeases()
+  const reader = makeReader(sink, clock)
   let again = false
-  let full: number | null = null
   let wasFilled = false
   let closed = false
   let bytes = FIRST_GUESS_BYTES
@@ -89,9 +80,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
 
   const write = (text: string): void => {
     bytes = Math.round(bytes * 0.8 + text.length * 0.2) || 1
-    if (sink.write(text) || full !== null) return
-    full = clock.elapsed()
-    taken = new Stop()
+    reader.write(text)
   }
 
   const caughtUp = (): Promise<void> => new Promise((resolve) => taken.addEventListener('abort', resolve))
@@ -107,7 +96,7 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       if (text === undefined) leases.settled([id])
       if (text === undefined || closed) return
       write(deliveryEvent({ id, json: text }))
-      if (full !== null) await clock.sleep(LONGEST_TURN_MS, taken)
+      if (reader.isBehind()) await clock.sleep(LONGEST_TURN_MS, taken)
     })
   }
 
@@ -117,14 +106,14 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       const room = max - leases.size
       if (room < 1 && !wasFilled) filled()
       wasFilled = room < 1
-      if (closed || full !== null || room < 1) return
+      if (closed || reader.isBehind() || room < 1) return
       const limit = Math.max(1, Math.min(room, Math.floor(CLAIM_BYTES / bytes)))
       const claimed = claim(mailbox, limit)
       claiming = claimed.catch(() => {})
       const deliveries = await claimed
       leases.add(deliveries)
       for (const delivery of deliveries) {
-        if (full !== null && !closed) await caughtUp()
+        if (reader.isBehind() && !closed) await caughtUp()
         // Its lease may have run out, or been settled, while the reader was behind.
         if (!closed && leases.has(delivery.id)) await writeOut(delivery)
       }
@@ -141,13 +130,12 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
 
   return {
     mailbox,
+    reader,
     pump,
-    progressed() {
-      if (full !== null) full = clock.elapsed()
-    },
     drained() {
-      full = null
+      reader.drained()
       taken.stop()
+      taken = new Stop()
       pump()
     },
     settled(ids) {
@@ -160,22 +148,17 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
       leases.refresh(asked, rows, at)
       pump()
     },
-    comment() {
-      if (full === null && !closed) write(': still here\n\n')
-    },
     async close(last) {
       if (!closed) {
         closed = true
         taken.stop()
-        if (last === undefined) sink.destroy()
-        else sink.end(last)
+        reader.end(last)
       }
       await claiming
     },
     held: leases.list,
     isFull: () => leases.size >= max,
-    isIdle: () => !closed && full === null && pumping === null && leases.size < max,
-    stuckSince: () => full,
+    isIdle: () => !closed && !reader.isBehind() && pumping === null && leases.size < max,
     lapsesAt: leases.lapsesAt,
   }
 }

@@ -20,7 +20,8 @@ import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import type { Store } from '../store/db.ts'
 import { makeReleaseLeases } from './release-leases.ts'
 import { LAST_LOOK_MS, lookAtLeases, makeRefresh, type Looked } from './refresh-streams.ts'
-import { openStream, type Sink } from './stream.ts'
+import { reconnectHint, type Sink } from './reader.ts'
+import { openStream } from './stream.ts'
 import { makeTicker } from './ticker.ts'
 import { endWithToken } from './end-with-token.ts'
 
@@ -66,14 +67,11 @@ const MAX_STREAMS_OF_ONE = 8
 /** Long deliveries that are written and not yet taken: with a megabyte each, the node holds 64 MB. */
 const LONG_AT_ONCE = { ofNode: 64, ofTenant: 16, ofAgent: 4 }
 const TICK_MS = 250
-const COMMENT_EVERY_MS = 15_000
 /** A reader that takes nothing for this long counts as gone. */
 const STUCK_MS = 30_000
 
 interface Entry extends Looked {
   token: string
-  /** In elapsed time, like `lookedAt`. */
-  commentAt: number
   verifying: boolean
   cancelWake(): void
 }
@@ -139,17 +137,13 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
 
   function tick(now: number, elapsed: number): void {
     for (const entry of entries.all) {
-      const { stream } = entry
-      const stuck = stream.stuckSince()
-      if (stuck !== null && elapsed - stuck >= STUCK_MS) {
+      const { reader } = entry.stream
+      if (reader.stuckMs(elapsed) >= STUCK_MS) {
         void end(entry)
         continue
       }
       endWithToken(entry, identify, () => end(entry, ''))
-      if (elapsed >= entry.commentAt) {
-        entry.commentAt = elapsed + COMMENT_EVERY_MS
-        stream.comment()
-      }
+      reader.keepOpen(elapsed)
     }
     refresh.look(entries.all, now, elapsed)
   }
@@ -180,12 +174,10 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
       filled: () => refresh.filled(entry),
       failed: (error) => log.warn({ err: error }, 'a stream could not claim'),
     })
-    const elapsed = clock.elapsed()
     const entry: Entry = {
       stream,
       token,
-      commentAt: elapsed + COMMENT_EVERY_MS,
-      lookedAt: elapsed,
+      lookedAt: clock.elapsed(),
       waitMs: LAST_LOOK_MS,
       verifying: false,
       cancelWake: wakeups.wait(mailbox, stream.pump),
@@ -193,7 +185,7 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
     entries.add(entry)
     stream.pump()
     keepTicking()
-    return { progressed: stream.progressed, drained: stream.drained, gone: () => void end(entry) }
+    return { progressed: stream.reader.progressed, drained: stream.drained, gone: () => void end(entry) }
   }
 
   return {
@@ -208,10 +200,7 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
     count: () => entries.all.size,
     async close() {
       closing = true
-      // Spread over some seconds, so that the clients do not all reconnect to the next node at the same moment.
-      await Promise.all(
-        [...entries.all].map((entry) => end(entry, `retry: ${1_000 + Math.floor(Math.random() * 4_000)}\n\n`)),
-      )
+      await Promise.all([...entries.all].map((entry) => end(entry, reconnectHint())))
       await releaseLeases.finished()
     },
   }
