@@ -38,9 +38,9 @@ function readValueOf(operation: Operation, limits: BodyLimits): ReadValue {
   const example = operation.body ? exampleOf(operation.body) : null
   const repeatable = repeatableOf(operation)
   const broken = (raw: Buffer, problem: string): Failure => {
-    // Of the whole text, because its first part may end within a password.
-    const value = String(repeatable.ofPart(raw.toString())).slice(0, 1_000)
-    return invalid({ field: 'body', value, expected: problem, example })
+    // Of the whole text, if its beginning may end within a password.
+    const text = raw.toString('utf8', 0, operation.urlWithUser === undefined ? 1_000 : raw.length)
+    return invalid({ field: 'body', value: repeatable.ofPart(text), expected: problem, example })
   }
   if (operation.asText) {
     const members = { names: new Set(Object.keys(operation.body!.properties)), asText: new Set(operation.asText) }
