@@ -1,5 +1,5 @@
-// Statements stand in the sql.ts files of their features, and a comment above each says what it does, what it locks and
-// what it returns.
+// Most statements stand in the sql.ts files of their features. There a comment above each, or within the function of
+// several, says what it does, what it locks and what it returns.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -61,7 +61,7 @@ const noted = ({ started, snapshot }: Seen): string => JSON.stringify({ started,
 export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSource {
   async function read(tenantId: string, model: string): Promise<TenantColumns | null> {
     const columns = new TenantColumns(weightNames)
-    // The snapshot from which the columns are read, taken before any row is.
+    // A snapshot older than all that is read: changes that it does not see are read again.
     const [seen] = await store.rows<Seen>(`select ${SEEN}`)
     columns.seenUpTo = noted(seen!)
     let last = ''
