@@ -4,6 +4,7 @@
 export function makeCounts() {
   const counts = new Map<string, number>()
   return {
+    keys: (): string[] => [...counts.keys()],
     has: (name: string): boolean => counts.has(name),
     of: (name: string): number => counts.get(name) ?? 0,
     add(name: string, by: number): void {

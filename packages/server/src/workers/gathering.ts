@@ -3,6 +3,7 @@
 // 1. A worker is asked from its first message on. Before that it has given out nothing, and it would answer late.
 // 2. A worker that ends, or takes too long, is not waited for.
 // 3. Counters never fall because of that: those of a worker that does not answer are shown as it last told them.
+import type { MetricsOfProcess } from '../http/metrics.ts'
 import { makeLastCounters } from './last-counters.ts'
 import type { Answer, ToPrimary, ToWorker } from './messages.ts'
 
@@ -44,9 +45,9 @@ export function makeGathering<Worker>(tell: (worker: Worker, message: ToWorker) 
     for (const worker of missing) tell(worker, { kind: 'question', ask: own, question })
   }
 
-  function answer(from: Worker, { ask: id, answer: told }: Extract<ToPrimary, { kind: 'answer' }>): void {
+  function answer(from: Worker, { ask: id, about, answer: told }: Extract<ToPrimary, { kind: 'answer' }>): void {
     // Also if it is too late: the next answer may be too.
-    if (Array.isArray(told)) counters.keep(from, told)
+    if (about === 'metrics') counters.keep(from, told as MetricsOfProcess)
     const asked = open.get(id)
     if (!asked?.missing.delete(from)) return
     asked.answers.set(from, told)

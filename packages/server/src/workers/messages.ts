@@ -6,10 +6,13 @@ export type Question =
   | { about: 'metrics' }
   /** How many places of a kind a key has taken (kernel/shared-places.ts). */
   | { about: 'places'; kind: string; key: string }
+  /** The keys that have taken more places of a kind than the share of a process. */
+  | { about: 'beyond share'; kind: string }
 
 export interface Answers {
   metrics: MetricsOfProcess
   places: number
+  'beyond share': string[]
 }
 
 export type Answer = Answers[Question['about']]
@@ -18,7 +21,7 @@ export type ToPrimary =
   /** The worker listens at this address. */
   | { kind: 'ready'; url: string }
   | { kind: 'ask'; ask: number; question: Question }
-  | { kind: 'answer'; ask: number; answer: Answer }
+  | { kind: 'answer'; ask: number; about: Question['about']; answer: Answer }
 
 export type ToWorker =
   | { kind: 'stop'; signal: string }

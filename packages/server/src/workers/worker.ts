@@ -1,7 +1,8 @@
 // A worker's connection to the primary process, and through it to the other workers.
 import cluster from 'node:cluster'
+import { unavailable } from '../kernel/failure.ts'
 import type { MetricsOfProcess, ShareMetrics } from '../http/metrics.ts'
-import type { Siblings } from '../kernel/shared-places.ts'
+import type { PlacesGiven, Siblings } from '../kernel/shared-places.ts'
 import type { Answer, Answers, Question, ToPrimary, ToWorker } from './messages.ts'
 
 export interface Worker {
@@ -23,7 +24,7 @@ export function joinPrimary(): Worker | null {
   const { worker } = cluster
   if (!worker) return null
   const waiting = new Map<number, (answers: Answer[]) => void>()
-  const places = new Map<string, (key: string) => number>()
+  const places = new Map<string, PlacesGiven>()
   const tell = (message: ToPrimary): void => void (worker.isConnected() && worker.send(message))
   let asks = 0
   // Until `onStop` is called: the worker does not serve anybody yet.
@@ -31,17 +32,21 @@ export function joinPrimary(): Worker | null {
   let ownMetrics: () => Promise<MetricsOfProcess> = async () => []
 
   async function answer(question: Question): Promise<Answer> {
-    return question.about === 'metrics' ? ownMetrics() : (places.get(question.kind)?.(question.key) ?? 0)
+    if (question.about === 'metrics') return ownMetrics()
+    const given = places.get(question.kind)
+    return question.about === 'places' ? (given?.to(question.key) ?? 0) : (given?.beyondShare() ?? [])
   }
 
   worker.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') stop(message.signal)
     else if (message.kind === 'answers') waiting.get(message.ask)?.(message.answers)
-    else if (message.kind === 'question')
-      void answer(message.question).then((own) => tell({ kind: 'answer', ask: message.ask, answer: own }))
+    else if (message.kind === 'question') {
+      const { ask: id, question } = message
+      void answer(question).then((own) => tell({ kind: 'answer', ask: id, about: question.about, answer: own }))
+    }
   })
 
-  /** Returns the answers of the workers: for places the others, for metrics all. */
+  /** Returns the answers of the workers: for metrics all, otherwise the others. */
   async function ask<Q extends Question>(question: Q): Promise<Answers[Q['about']][]> {
     const id = ++asks
     const answers = await new Promise<Answer[]>((resolve) => {
@@ -59,15 +64,21 @@ export function joinPrimary(): Worker | null {
     onStop: (hear) => void (stop = hear),
     shareMetrics(own) {
       ownMetrics = own
-      return () => ask({ about: 'metrics' })
+      return async () => {
+        const all = await ask({ about: 'metrics' })
+        // Not its own alone: counters that fall are taken for counters that began again.
+        if (all.length === 0) throw unavailable('The metrics of all workers were not gathered in time')
+        return all
+      }
     },
     siblings: (count) => ({
       count,
-      answer: (kind, taken) => void places.set(kind, taken),
+      answer: (kind, given) => void places.set(kind, given),
       ask: async (kind, key) => {
         const answers = await ask({ about: 'places', kind, key })
         return answers.reduce((sum, taken) => sum + taken, 0)
       },
+      askBeyondShare: async (kind) => (await ask({ about: 'beyond share', kind })).flat(),
     }),
   }
 }
