@@ -27,6 +27,8 @@ import { storedAmong } from './sql.ts'
  * four to six turns: with 4 ms of another tenant's costly filters in each, a publish took 20 ms longer.
  */
 const SLICE_STEPS = 20_000
+/** A caller's turn ends after this long, not after a slice: those of a long event are mostly much shorter. */
+const TURN_MS = 0.25
 
 /** How many long events have their data parsed at the same time: a megabyte of `{}` takes 20 MB. */
 const LONG_AT_ONCE = 4
@@ -48,8 +50,8 @@ export interface RoutedEvent {
   matches: readonly Match[]
   /** Why the event cannot be published, by the tenant's routing. */
   refused: Failure | null
-  /** The refusal does not come from routing, and no other routing ends it. */
-  staysRefused?: true
+  /** Not decided by routing, and no other routing changes it. */
+  isSettled?: true
 }
 
 export interface Routed {
@@ -125,8 +127,11 @@ export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
   }
 
   async function routeRest(given: ToRoute, slices: Generator<void, Routed>): Promise<Routed> {
+    let began = -Infinity
     const pause = async (): Promise<void> => {
+      if (performance.now() - began < TURN_MS) return
       await turns.take(given.tenantId, given.senderId)
+      began = performance.now()
       if (given.isClientGone?.()) throw clientGone()
     }
     await pause()
@@ -180,7 +185,7 @@ function letDuplicatesPass(db: Reads, { tenantId, events }: ToRoute, routed: Rou
   if (ids.length === 0) return routed
   return storedAmong(db, tenantId, ids).then((stored) => {
     const pass = (was: RoutedEvent, i: number): RoutedEvent =>
-      was.refused && stored.has(events[i]!.id) ? { matches: [], refused: null } : was
+      was.refused && stored.has(events[i]!.id) ? { matches: [], refused: null, isSettled: true } : was
     return { ...routed, events: routed.events.map(pass) }
   })
 }

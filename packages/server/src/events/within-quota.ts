@@ -73,7 +73,7 @@ export function roomFor(db: Reads, quotas: Quotas, { tenantId }: Submission): Ro
         events: routed.events.map((was, i) => {
           const event = events[i]!
           const failure = deep.has(event) ? tooDeep(event) : refused.get(event.id)
-          return was.refused || !failure ? was : { matches: [], refused: failure, staysRefused: true }
+          return was.refused || !failure ? was : { matches: [], refused: failure, isSettled: true }
         }),
       }
     },

@@ -114,7 +114,7 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     if (canStartOver && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
       throw new RoutingMoved()
     const again = atOnce(routeInSlices(table, submission, routed.addressees, router.matching))
-    for (const [i, was] of routed.events.entries()) if (was.staysRefused) again.events[i] = was
+    for (const [i, was] of routed.events.entries()) if (was.isSettled) again.events[i] = was
     // The insert has already gone out, with a row for each event that was not refused and none for the others.
     const isMoved = again.events.some(({ refused }, i) => (refused === null) !== (routed.events[i]!.refused === null))
     if (isMoved) throw new RoutingMoved()

@@ -1,6 +1,12 @@
 // Event ids that begin with a registered source of the tenant are reserved for events that come in through it.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { prepareEvent } from '../../src/events/envelope.ts'
+import { makeMetrics } from '../../src/http/metrics.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeParts } from '../../src/parts.ts'
+import { recordRoutingChange } from '../../src/routing/changes.ts'
+import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { OPERATOR_TOKEN, startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { event, publish } from './tools.ts'
@@ -49,6 +55,32 @@ onBothEngines((engine) => {
         const fresh = await send(event({ id: 'till:3', ...(recipient ? { recipient } : {}) }))
         assert.equal(fresh.body.error.details.rule, 'reserved_event_id')
       }
+    })
+
+    test('[PUB-2] [RTE-8] a retry with a reserved id needs one transaction, however often routing changes', async () => {
+      const { config, secrets, clock, store } = service
+      let transactions = 0
+      const moving: Store = {
+        ...store,
+        async tx(work, options) {
+          if (++transactions < 10) await store.tx((tx) => recordRoutingChange(tx, tenant.id, 'agent', agent.id, 0))
+          return store.tx(work, options)
+        },
+      }
+      const parts = makeParts({
+        ...{ config, secrets, clock, store: moving, log: makeLogger('silent') },
+        metrics: makeMetrics(),
+      })
+      const body = event({ id: 'kiosk:1' })
+      const retry = () =>
+        parts.publish({ tenantId: tenant.id, senderId: agent.id, events: [prepareEvent(body, JSON.stringify(body))] })
+      await publish(service, agent.token, body)
+      await webhook('kiosk')
+      assert.deepEqual(
+        (await retry()).map(({ status }) => status),
+        ['duplicate'],
+      )
+      assert.equal(transactions, 1)
     })
 
     test('[RTE-8] connectors reserve ids too, for their tenant only; events of a batch are judged alone', async () => {

@@ -300,10 +300,12 @@ onBothEngines((engine) => {
       await set({ quota_events_per_day: 1 })
       const { config, secrets, clock, store } = service
       let moves: (() => Promise<unknown>) | null = null
+      let transactions = 0
       // Between routing and the transaction, the source that reserved the id is removed.
       const moving: Store = {
         ...store,
         async tx(work, options) {
+          transactions++
           await moves?.()
           return store.tx(work, options)
         },
@@ -331,6 +333,10 @@ onBothEngines((engine) => {
         outcomes.map((outcome) => (outcome.status === 'refused' ? outcome.failure.details['rule'] : outcome.status)),
         ['quota_exceeded', 'accepted'],
       )
+      // What has no room needs no transaction.
+      transactions = 0
+      const refused = await parts.publish({ tenantId: tenant.id, senderId: agent.id, events: [events[0]!] })
+      assert.deepEqual([refused[0]!.status, transactions], ['refused', 0])
     })
 
     test('[POL-12] stored bytes stop at their quota, and retention makes room', async () => {
