@@ -5,7 +5,8 @@ export type PushResult =
   /**
    * `failedHandshake`: the endpoint took the connection and ended it, or sent a certificate that is not accepted.
    * `notSent`: the time was over before there was a turn to connect. `isLate`: the turn came, but so late that too little
-   * time may have been left. Neither says anything about the endpoint.
+   * time may have been left, or the endpoint may have had it over a connection that was closed. Neither says anything
+   * about the endpoint.
    */
   | { error: string; failedHandshake?: true; notSent?: true; isLate?: true }
 

@@ -100,7 +100,8 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
       checkLiteral(push.url.hostname)
       for (let tries = 0; ; tries++) {
         const result = await sendInTurn(push, exchange)
-        if (result !== 'stale') return result
+        // The endpoint may have had it over the connection that turned out to be closed.
+        if (result !== 'stale') return tries > 0 && 'notSent' in result ? { error: result.error, isLate: true } : result
         if (tries === 2) return { error: 'connection failed: closed by the endpoint' }
       }
     } catch (error) {

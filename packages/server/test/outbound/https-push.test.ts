@@ -162,6 +162,33 @@ test('[PUSH-21] a push that gets a kept connection does not wait for the handsha
   assert.equal(results.filter((result) => 'notSent' in result).length, 2)
 })
 
+test('[PUSH-21] a push that a kept connection may have brought counts, though no other could be made', async (t) => {
+  trustOurs(t)
+  const held: ServerResponse[] = []
+  const server = https.createServer({ key: pem('server-key'), cert: pem('server') }, (_, response) => {
+    if (held.push(response) === 1) response.end()
+  })
+  let accepted = 0
+  const endpoint = await listen(
+    t,
+    net.createServer((socket) => void (++accepted === 1 && server.emit('connection', socket))),
+  )
+  const clock = fakeClock()
+  const post = makePublicPost(clock, { allowPrivate: true })
+  t.after(() => post.close())
+  const send = () => post(endpoint.origin, {}, '{}', MAILBOX)
+  await send()
+  const received = send()
+  await until(() => held.length === 2)
+  const hanging = Array.from({ length: 4 }, send)
+  await until(() => endpoint.connections() === 5)
+  held[1]!.socket!.destroy()
+  for (let i = 0; i < 50; i++) await new Promise(setImmediate)
+  await clock.advance(15_000)
+  assert.deepEqual(await received, { error: 'no response within 15 s', isLate: true })
+  await Promise.all(hanging)
+})
+
 test('[PUSH-21] after a handshake has succeeded there are four at once, until one fails', async () => {
   const clock = fakeClock()
   const handshakes = makeHandshakes(clock, new AbortController().signal)
