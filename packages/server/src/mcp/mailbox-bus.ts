@@ -20,7 +20,7 @@ export interface MailboxBus extends ServerEventBus {
  * Returns a function that sends a notification; while the client has not taken the message before, it only notes that
  * another is due. The library would queue each of them, and one says as much as a hundred.
  */
-function oneAtATime(send: () => void, taken: () => Promise<void>): () => void {
+function notifyWhenTaken(send: () => void, taken: () => Promise<void>): () => void {
   /** The first message is the library's: it confirms the subscription. */
   let isUnderWay = true
   let isDue = false
@@ -59,7 +59,7 @@ export function makeMailboxBus(wakeups: Wakeups): MailboxBus {
       const subscriber = owner.getStore()
       if (subscriber === undefined) throw new Error('a subscription needs an owner')
       const { recipientId, taken } = subscriber
-      const notify = oneAtATime(() => listener(arrived), taken)
+      const notify = notifyWhenTaken(() => listener(arrived), taken)
       const own = listeners.get(recipientId) ?? new Set()
       listeners.set(recipientId, own.add(notify))
       return () => {

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { beginningOf } from '../../src/kernel/beginning-of.ts'
 import { atOnce } from '../../src/kernel/step-turns.ts'
 import { withFewerMarks } from '../../src/kernel/fewer-marks.ts'
-import { slicesOf } from '../../src/memory/embed/tokenise.ts'
+import { wordSlicesOf } from '../../src/memory/embed/tokenise.ts'
 import { makeAnalyse, type Encode } from '../../src/memory/index/analyse.ts'
 import { fold } from '../../src/memory/index/fold.ts'
 import { askedOf, gramsOf, gramSteps, seedOf } from '../../src/memory/index/grams.ts'
@@ -64,8 +64,8 @@ test('[RCL-4] a character has at most thirty combining marks before it is normal
   const most = marks.slice(0, 30)
   assert.deepEqual(wordsOf(`א${marks} b${marks}`), wordsOf(`א${most} b${most}`))
   assert.deepEqual(askedWords(`א${marks}`).words, wordsOf(`א${most}`))
-  assert.deepEqual([...slicesOf(`א${marks}b${marks}`)], [`א${most}b${most}`], 'for the model')
-  assert.deepEqual([...slicesOf('ｶ\uff9e'.repeat(40))], ['ｶ\uff9e'.repeat(40)])
+  assert.deepEqual([...wordSlicesOf(`א${marks}b${marks}`)], [`א${most}b${most}`], 'for the model')
+  assert.deepEqual([...wordSlicesOf('ｶ\uff9e'.repeat(40))], ['ｶ\uff9e'.repeat(40)])
   assert.equal(withFewerMarks(`a${'\u0301\uff9e'.repeat(16_384)}`).length, 31, 'these become marks')
   const alphabet = fc.constantFrom('a', 'א', '\u0301', '\u05b0', '\u{1e8d0}', '\u0903')
   fc.assert(

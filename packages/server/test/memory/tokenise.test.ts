@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Tokenizer } from '@huggingface/tokenizers'
 import fc from 'fast-check'
 import { modelFolder } from '../../src/memory/embed/model-files.ts'
-import { makeTokenise, piecesOf, slicesOf } from '../../src/memory/embed/tokenise.ts'
+import { makeTokenise, piecesOf, wordSlicesOf } from '../../src/memory/embed/tokenise.ts'
 import { makeWindows } from '../../src/memory/embed/windows.ts'
 import { makeWorkQueue, type Told } from '../../src/memory/embed/work-queue.ts'
 import { everyCharacter } from './tools.ts'
@@ -55,7 +55,7 @@ test('[RCL-60] a text that is cut in slices has the tokens that the tokenizer gi
     file('tokenizer_config.json'),
   )
   const same = (text: string): void => {
-    const slices = [...slicesOf(text)]
+    const slices = [...wordSlicesOf(text)]
     assert.equal(slices.join(''), text)
     assert.deepEqual(
       slices.flatMap((slice) => tokenise(slice).map(({ id }) => id)),
@@ -82,7 +82,7 @@ test('[RCL-60] a long word takes no more look-ups than its letters times the lon
 
 test('[RCL-60] a slice is short wherever a text can be cut', () => {
   for (const text of [longWords(65_536), '字'.repeat(32_768), 'word,'.repeat(13_000), '\n'.repeat(65_536)])
-    for (const slice of slicesOf(text)) assert.ok(slice.length <= 1_024 + 101, `${slice.length} characters`)
+    for (const slice of wordSlicesOf(text)) assert.ok(slice.length <= 1_024 + 101, `${slice.length} characters`)
 })
 
 test('[RCL-60] a query waits for one window of a text, also while the text is cut', async () => {

@@ -21,7 +21,7 @@ const SLICE = 1_024
 const BEGINS_ANEW = /[ \t\n\r,;\u4e00-\u9fff]/g
 
 /** Returns a text in slices that cut no word. A slice is longer than SLICE only if there is no place to cut it. */
-export function* slicesOf(whole: string): Generator<string> {
+export function* wordSlicesOf(whole: string): Generator<string> {
   const text = withFewerMarks(whole)
   for (let start = 0; start < text.length; ) {
     BEGINS_ANEW.lastIndex = start + SLICE

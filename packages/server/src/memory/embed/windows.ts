@@ -1,5 +1,5 @@
 // Cuts a text into windows of the built-in model, as far as the caller asks for them.
-import { slicesOf, type Token } from './tokenise.ts'
+import { wordSlicesOf, type Token } from './tokenise.ts'
 
 /** Tokens of the window the model was trained for, including the two special tokens. */
 const WINDOW = 256
@@ -23,7 +23,7 @@ export const makeWindows = (tokenise: (slice: string) => Token[]): Windows =>
   function* windows(text) {
     const room = WINDOW - 2
     let tokens: Token[] = []
-    for (const slice of slicesOf(text)) {
+    for (const slice of wordSlicesOf(text)) {
       tokens = [...tokens, ...tokenise(slice)]
       let start = 0
       for (; start + room < tokens.length; start += room - OVERLAP) yield windowOf(tokens.slice(start, start + room))
