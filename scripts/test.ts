@@ -19,7 +19,7 @@ import { runLane } from './test/run-lane.ts'
 
 const root = path.dirname(import.meta.dirname)
 // The longest files start first, so that no processor is idle at the end while the last of them runs.
-const LONGEST = ['e2e/', 'fuzz/', 'process/', 'memory/', 'cli/', 'store/']
+const LONGEST = ['e2e/', 'fuzz/', 'process/', 'outbound/fairness', 'memory/', 'cli/', 'store/']
 
 const coverage = process.argv.includes('--coverage') ? makeCoverage() : null
 const filters = process.argv.slice(2).filter((argument) => argument !== '--coverage')
