@@ -90,8 +90,8 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
         }
         empty={
           <EmptyStream live={live} command={PUBLISH}>
-            Events appear here within a second of being accepted. Publish one here, or from a shell with a token in
-            TOKEN.
+            Events appear here within a second of being accepted; earlier ones are under Search. Publish one here, or
+            from a shell with a token in TOKEN.
           </EmptyStream>
         }
       />
