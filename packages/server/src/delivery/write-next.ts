@@ -13,7 +13,7 @@ export interface Decided {
 /** What deliveries have in common that are written by one statement. */
 function alikeBy(next: Next): string | number {
   if (next.state === 'waiting') return next.dueAt
-  return next.state === 'ready' ? next.state : next.reason
+  return next.state === 'ready' ? next.state : `${next.state} ${next.reason}`
 }
 
 /**
