@@ -23,15 +23,15 @@ const WARM_UP_SECONDS = 12
 const ONLY = process.env['BENCH_PEER']
 const TEXT = 'x'.repeat(350)
 
-const PEERS: StartPeer[] = [
-  () => startSensorium('sqlite'),
-  () => startSensorium('postgres'),
-  startRabbitMq,
-  startNats,
-  startBullMq,
-  startPgBoss,
-  startGraphileWorker,
-]
+const PEERS: Record<string, StartPeer> = {
+  'sensorium-sqlite': () => startSensorium('sqlite'),
+  'sensorium-postgres': () => startSensorium('postgres'),
+  rabbitmq: startRabbitMq,
+  nats: startNats,
+  bullmq: startBullMq,
+  'pg-boss': startPgBoss,
+  'graphile-worker': startGraphileWorker,
+}
 
 let n = 0
 const message = () => ({ id: `m-${process.pid}-${n++}`, text: TEXT })
@@ -82,8 +82,8 @@ async function latency(peer: Peer): Promise<{ p50: number; p99: number; cpu: num
 }
 
 const rows: Record<string, unknown>[] = []
-for (const start of PEERS) {
-  if (ONLY && !start.name.toLowerCase().includes(ONLY)) continue
+for (const [name, start] of Object.entries(PEERS)) {
+  if (ONLY && !name.includes(ONLY)) continue
   // A new instance for each measurement: events left over from the first would be received in the second.
   const measured: Peer | string = await start()
   if (typeof measured === 'string') {
