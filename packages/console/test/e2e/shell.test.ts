@@ -89,6 +89,7 @@ describe('the shell', { skip: noBrowser }, () => {
     // A page that scrolls as a whole needs the arrow for that.
     await choose('go to overview')
     await page.getByRole('row', { name: /Triage/ }).waitFor()
+    await page.locator('h1:focus', { hasText: 'Overview' }).waitFor()
     await page.keyboard.press('ArrowDown')
     assert.equal(await page.locator('h1:focus').count(), 1)
     assert.deepEqual(complaints, [])
