@@ -28,7 +28,7 @@ import {
 } from './db.ts'
 import { makeGroupCommit } from './sqlite-group-commit.ts'
 import { makeSnapshot } from './sqlite-snapshot.ts'
-import { bindable, capabilities, dialect, noServer, onConnection, plannedOnce } from './sqlite-statements.ts'
+import { bindable, capabilities, dialect, noServer, onConnection, plannedOnce, translate } from './sqlite-statements.ts'
 import { watchLog } from './sqlite-wal.ts'
 import { makeWriter } from './sqlite-writer.ts'
 import { checkSpace, makeWriteWatch } from './write-watch.ts'
@@ -83,9 +83,18 @@ export interface Reader {
   close(): void
 }
 
+/** Opens a file that another thread has in use. It may have been moved since. */
+function openInUse(file: string): DatabaseSync {
+  try {
+    return openConnection(file, true, true)
+  } catch (error) {
+    throw translate(error)
+  }
+}
+
 /** Opens a read-only connection for another thread, with the sqlite-vec extension for the distances of vectors. */
 export function openReader(file: string): Reader {
-  const connection = openConnection(file, true, true)
+  const connection = openInUse(file)
   connection.loadExtension(getLoadablePath())
   connection.enableLoadExtension(false)
   const visited = new Map<string, StatementSync>()
@@ -105,8 +114,11 @@ export function openReader(file: string): Reader {
       connection.exec('begin')
       try {
         return await work(db)
+      } catch (error) {
+        throw translate(error)
       } finally {
-        connection.exec('rollback') // nothing was written
+        // Nothing was written. After an error of the disk SQLite may have ended the transaction by itself.
+        if (connection.isTransaction) connection.exec('rollback')
       }
     },
     close: () => connection.close(),

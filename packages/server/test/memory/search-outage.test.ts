@@ -1,11 +1,27 @@
-// The search thread when the database is away at its first request.
+// The search thread, which opens the store for itself, when the store is away at its first request.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { renameSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { makeSearch } from '../../src/memory/index/search.ts'
 import { StoreUnavailable } from '../../src/store/db.ts'
-import { onBothEngines } from '../support/engines.ts'
+import { onBothEngines, sqlite } from '../support/engines.ts'
+import { startService } from '../support/service.ts'
+
+test('[HTTP-28] a search finds the data directory moved away, and works once it is back', async () => {
+  const service = await startService(sqlite)
+  const agent = await (await service.tenant()).agent()
+  const search = () => service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'blue' } })
+  const directory = service.env['DATA_DIR']!
+  renameSync(directory, `${directory}-moved`)
+  const refused = await search()
+  renameSync(`${directory}-moved`, directory)
+  assert.equal(refused.status, 503, refused.text)
+  assert.equal(refused.body.error.code, 'service_unavailable')
+  assert.equal((await search()).status, 200)
+  await service.stop()
+})
 
 onBothEngines((engine) => {
   if (engine.name !== 'postgres') return
