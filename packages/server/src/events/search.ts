@@ -3,7 +3,7 @@
 // reports how far back it got.
 import { MAX_EVENTS_SEARCHED, type EventSummary } from '@sensorium/contract'
 import { iso } from '../kernel/clock.ts'
-import { nextTurn } from '../kernel/step-turns.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db } from '../store/db.ts'
 import { pageEvents, findListed, type FoundEvent, type Cursor } from './sql.ts'
@@ -55,6 +55,7 @@ async function lookThrough(
   tenantId: string,
   { since, until }: EventQuery,
   passes: Passes,
+  pause: Pause,
 ): Promise<{ found: FoundEvent[]; backTo: number | null }> {
   const from = since === undefined ? 0 : Date.parse(since)
   const found: FoundEvent[] = []
@@ -72,19 +73,19 @@ async function lookThrough(
     if (last === undefined || rows.length < PAGE) return { found, backTo: null }
     if (looked >= MAX_EVENTS_SEARCHED) return { found, backTo: last.received_at }
     before = last
-    await nextTurn() // a long search runs in many short turns
+    await pause() // a long search runs in many short turns
   }
 }
 
-export async function searchEvents(db: Db, tenantId: string, query: EventQuery): Promise<FoundEvents> {
+export async function searchEvents(db: Db, tenantId: string, query: EventQuery, pause: Pause): Promise<FoundEvents> {
   const { offset = 0, limit = 50, id } = query
   const passes = passesOf(query)
   const { found, backTo } =
     id === undefined
-      ? await lookThrough(db, tenantId, query, passes)
+      ? await lookThrough(db, tenantId, query, passes, pause)
       : { found: (await findListed(db, tenantId, id)).filter(passes), backTo: null }
   return {
-    events: await summarize(db, tenantId, found.slice(offset, offset + limit)),
+    events: await summarize(db, tenantId, found.slice(offset, offset + limit), pause),
     total: found.length,
     searched_back_to: backTo === null ? null : iso(backTo),
   }

@@ -12,6 +12,7 @@ import { summarize, type SummaryRow } from '../events/summaries.ts'
 import { iso } from '../kernel/clock.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { endWithToken } from '../outbound/end-with-token.ts'
 import { makeReader, reconnectHint, type Reader, type Sink } from '../outbound/reader.ts'
 import type { OpenedStream } from '../outbound/streams.ts'
@@ -162,7 +163,8 @@ async function updatesFor(
 
   const shown = new Set([...chosen.values()].flatMap(({ events }) => events))
   const texts = new Map<string, string>()
-  for (const summary of await summarize(store, tenantId, [...shown])) texts.set(summary.id, message('event', summary))
+  for (const summary of await summarize(store, tenantId, [...shown], nextTurn))
+    texts.set(summary.id, message('event', summary))
   const news = new Map<LiveStream, string>()
   for (const [stream, { events, leftOut }] of chosen) {
     const missed = stream.leftOut + leftOut + look.unseen

@@ -137,8 +137,8 @@ export function eventOperations({
       return ok(await listTypes(db, router, tenantId, call.query, retainedSince(tenantId), pauseOf(turns, call)))
     }),
 
-    browse(operations.listEvents, async ({ principal, query }, db) =>
-      ok(await searchEvents(db, principal.tenantId, query)),
+    browse(operations.listEvents, async (call, db) =>
+      ok(await searchEvents(db, call.principal.tenantId, call.query, pauseOf(turns, call))),
     ),
 
     read(operations.getEvent, async ({ principal, params }, db) => {

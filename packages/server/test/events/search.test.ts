@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { EventSummary } from '@sensorium/contract'
+import { summarize } from '../../src/events/summaries.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
@@ -112,5 +113,26 @@ onBothEngines((engine) => {
     const next = (await search(`?type=rare&until=${first.searched_back_to}`, home.admin)).body
     assert.deepEqual([next.events.length, next.total, next.searched_back_to], [50, 100, null])
     assert.equal((await search('?limit=200', home.admin)).body.total, 10_000)
+  })
+
+  test('[CON-9] the envelopes of a page are read 64 KiB in a turn of the event loop', async () => {
+    const home = await service.tenant()
+    const sender = await home.agent()
+    const data = 'д'.repeat(5_000)
+    for (let n = 0; n < 40; n++) await publish(service, sender.token, { id: `long-${n}`, data })
+    await publish(service, sender.token, { id: 'longest', data: 'x'.repeat(20_000) })
+    const { events } = (await search('?limit=200', home.admin)).body
+    assert.deepEqual(
+      events.map(({ id, snippet }) => [id, snippet?.slice(0, 3) ?? null]),
+      [['longest', null], ...Array.from({ length: 40 }, (_, n) => [`long-${39 - n}`, '"дд'])],
+    )
+    const stored = await service.store.rows<{ id: string; bytes: number }>(
+      'select id, octet_length(envelope) as bytes from events where tenant_id = ?',
+      [home.id],
+    )
+    const rows = stored.map((row) => ({ ...row, type: '', source: '', subject: null, sender_id: '', received_at: 0 }))
+    let pauses = 0
+    await summarize(service.store, home.id, rows, async () => void pauses++)
+    assert.equal(pauses, Math.ceil(40 / 6) - 1, 'six envelopes are 64 KiB')
   })
 })
