@@ -106,7 +106,7 @@ export function extend(
 /**
  * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts, but not as a failure: nobody
  * refused the delivery. A lease that is no longer held is left alone: the delivery may be leased to another holder by
- * now.
+ * now. `error` says why, if it is known.
  */
 export async function release(
   tx: Db,
@@ -115,10 +115,14 @@ export async function release(
   leases: readonly Lease[],
   now: number,
   policy: DeliveryPolicy,
+  error: string | null = null,
 ): Promise<number> {
   const held = new Map(leases.map(({ id, lease }) => [id, lease]))
   const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.leases === held.get(row.id))
-  const decided = rows.map((row) => ({ id: row.id, next: afterLapse(row, now, policy) }))
-  await writeNext(tx, activity, mailbox, decided, null, now)
+  const decided = rows.map((row) => ({
+    id: row.id,
+    next: afterLapse({ ...row, last_error: error ?? row.last_error }, now, policy),
+  }))
+  await writeNext(tx, activity, mailbox, decided, error, now)
   return rows.length
 }

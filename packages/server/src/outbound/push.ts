@@ -57,7 +57,7 @@ const LONG = 32_768
 function whyUnknown(result: PushResult, cutting: boolean): Unknown | null {
   if (!('error' in result)) return null
   if (result.notSent) return { kind: 'not_sent' }
-  return cutting || result.isLate ? { kind: 'interrupted' } : null
+  return cutting || result.isLate ? { kind: 'interrupted', why: result.error } : null
 }
 
 export function makePush(tools: PushTools): Push {

@@ -1,7 +1,7 @@
 // Stores the outcomes of pushes. Those that arrive in the same turn, or while a transaction is under way, share the
 // next transaction.
 import type { Activity } from '../activity/activity.ts'
-import type { LeasedDelivery } from '../delivery/claimed.ts'
+import type { Lease, LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
 import { putBack } from '../delivery/put-back.ts'
 import { afterFailedPush, type Next } from '../delivery/rules.ts'
@@ -30,7 +30,7 @@ export interface Pushed {
  * begun, and this node shut down or had left it too little time; the attempt counts, or one that is always late would
  * never end. `not_sent`: it was not begun, and does not count.
  */
-export type Unknown = { kind: 'interrupted' } | { kind: 'not_sent' }
+export type Unknown = { kind: 'interrupted'; why: string } | { kind: 'not_sent' }
 
 type Failed = Pushed & { outcome: { error: string } }
 
@@ -98,17 +98,19 @@ async function settle(
     mailboxes.map(async (ofMailbox) => {
       const { mailbox } = ofMailbox[0]!
       const policy = policyOf(mailbox.tenantId)
-      const leasesAfter = (kind: Unknown['kind']) =>
-        ofMailbox.filter(({ outcome }) => outcome.kind === kind).map(({ delivery }) => delivery)
-      await putBack(tx, mailbox, leasesAfter('not_sent'))
-      const interrupted = leasesAfter('interrupted')
-      if (interrupted.length > 0) await release(tx, tools.activity, mailbox, interrupted, now, policy)
+      const notSent = ofMailbox.filter(({ outcome }) => outcome.kind === 'not_sent')
+      await putBack(tx, mailbox, leasesOf(notSent))
+      const interrupted = Map.groupBy(ofMailbox, ({ outcome }) => outcome.kind === 'interrupted' && outcome.why)
+      for (const [why, some] of interrupted)
+        if (why !== false) await release(tx, tools.activity, mailbox, leasesOf(some), now, policy, why)
       const failed = ofMailbox.filter((pushed): pushed is Failed => 'error' in pushed.outcome)
       if (failed.length > 0) await settleFailed(tx, tools.activity, mailbox, failed, due, now, policy)
     }),
   )
   return due
 }
+
+const leasesOf = (group: readonly Pushed[]): Lease[] => group.map(({ delivery }) => delivery)
 
 async function settleFailed(
   tx: Db,

@@ -12,11 +12,12 @@ import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeHandshakes, type EndHandshake } from '../../src/outbound/handshakes.ts'
 import { makePostByScheme } from '../../src/outbound/post-by-scheme.ts'
-import { makePublicPost } from '../../src/outbound/post.ts'
+import { makePublicPost, type Post } from '../../src/outbound/post.ts'
 import { makePush } from '../../src/outbound/push.ts'
 import { makeParts } from '../../src/parts.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { fakeClock } from '../support/fake-clock.ts'
+import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
+import type { Service, TestAgent } from '../support/service.ts'
 import { pushSuite } from './push-suite.ts'
 import { MAILBOX, startReceiver, until } from './tools.ts'
 
@@ -223,6 +224,31 @@ test('[PUSH-20] the time that a push waited for the thread counts toward its lim
   assert.equal(((await sent) as { error: string }).error, 'no response within 15 s')
 })
 
+/**
+ * Pushes what waits for the agent, with one attempt for each. The service itself pushes to https in a thread, on the
+ * clock of the machine, and is not told of the endpoint.
+ */
+async function pushOnce(
+  t: TestContext,
+  { clock: { rest, now }, config, store, secrets }: Service,
+  agent: TestAgent,
+  endpoint: string,
+  postOn: (clock: FakeClock) => Post,
+) {
+  await rest()
+  await store.tx((tx) =>
+    tx.run("update agents set delivery_mode = 'push', delivery_endpoint = ? where id = ?", [endpoint, agent.id]),
+  )
+  const clock = fakeClock(now())
+  const log = makeLogger('silent')
+  const once = { ...config, maxAttempts: 1 }
+  const parts = makeParts({ config: once, store, secrets, clock, log, metrics: makeMetrics() })
+  await parts.push.close()
+  const push = makePush({ ...parts, post: postOn(clock), observe() {} })
+  t.after(() => push.close())
+  return { push, clock }
+}
+
 onBothEngines((engine) => {
   const suite = pushSuite(engine)
 
@@ -266,29 +292,16 @@ onBothEngines((engine) => {
     const agent = await tenant.agent()
     await calls.interest(agent)
     for (let i = 0; i < 13; i++) await calls.publish(agent)
-    await service.clock.rest()
-    // The service itself pushes to https in a thread, on the clock of the machine. It is not told of the endpoint.
-    const { config, store, secrets } = service
-    await store.tx((tx) =>
-      tx.run("update agents set delivery_mode = 'push', delivery_endpoint = ? where id = ?", [
-        endpoint.origin,
-        agent.id,
-      ]),
-    )
-    const clock = fakeClock(service.clock.now())
-    const log = makeLogger('silent')
-    const once = { ...config, maxAttempts: 1 }
-    const parts = makeParts({ config: once, store, secrets, clock, log, metrics: makeMetrics() })
-    await parts.push.close()
-    const post = makePublicPost(clock, { allowPrivate: true })
     let posted = 0
-    const counted: typeof post = (...given) => {
-      posted++
-      return post(...given)
-    }
-    counted.close = post.close
-    const push = makePush({ ...parts, post: counted, observe() {} })
-    t.after(() => push.close())
+    const { push, clock } = await pushOnce(t, service, agent, endpoint.origin, (itsClock) => {
+      const post = makePublicPost(itsClock, { allowPrivate: true })
+      const counted: typeof post = (...given) => {
+        posted++
+        return post(...given)
+      }
+      counted.close = post.close
+      return counted
+    })
     await push.runOnce()
     await until(() => accepted === 11 && posted === 13, 'four handshakes, and two that wait')
     assert.equal(requests, 7)
@@ -302,5 +315,19 @@ onBothEngines((engine) => {
       return (await states()).every((state) => /^acknowledged|^dead/.test(state))
     })
     assert.deepEqual(await states(), [...Array(9).fill('acknowledged 1'), ...Array(4).fill('dead_lettered 1')])
+  })
+
+  test('[PUSH-21] [DLV-6] a handshake that began late on the last attempt leaves its error', async (t) => {
+    const { service, tenant, calls } = suite
+    const agent = await tenant.agent()
+    await calls.interest(agent)
+    await calls.publish(agent)
+    const late: Post = Object.assign(async () => ({ error: 'no response within 15 s', isLate: true as const }), {
+      close: async () => {},
+    })
+    const { push } = await pushOnce(t, service, agent, 'https://a.example', () => late)
+    await push.runOnce()
+    const { dlq_reason } = await calls.state(agent, 'dead_lettered')
+    assert.equal(dlq_reason, 'Not acknowledged after 1 attempt over 0 s; last error: no response within 15 s')
   })
 })
