@@ -20,11 +20,14 @@ export type Answer = Answers[Question['about']]
 export type ToPrimary =
   /** The worker listens at this address. */
   | { kind: 'ready'; url: string }
+  | { kind: 'alive' }
   | { kind: 'ask'; ask: number; question: Question }
   | { kind: 'answer'; ask: number; about: Question['about']; answer: Answer }
 
 export type ToWorker =
   | { kind: 'stop'; signal: string }
+  /** Answered with `alive`. */
+  | { kind: 'ping' }
   | { kind: 'question'; ask: number; question: Question }
   /** The answers that came in time, and for metrics the last counters of the workers whose answer did not. */
   | { kind: 'answers'; ask: number; answers: Answer[] }

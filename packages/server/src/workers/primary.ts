@@ -2,7 +2,7 @@
 // a node of its own on the store that they share.
 //
 // 1. The first worker starts alone, so that a problem with the port or the store is reported once and ends the start.
-// 2. A worker that dies is replaced. While workers die young, each replacement waits longer.
+// 2. A worker that dies is replaced. While workers die young, each replacement waits longer. One that hangs is killed.
 // 3. A signal stops all of them as it stops one: accepted work is finished.
 import cluster, { type Worker } from 'node:cluster'
 import module from 'node:module'
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { backoffMs } from '../kernel/backoff.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { makeGathering } from './gathering.ts'
+import { LOOK_EVERY_MS, makeHangWatch } from './hang-watch.ts'
 import type { ToPrimary, ToWorker } from './messages.ts'
 
 const MAIN = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url))
@@ -37,6 +38,14 @@ export function makeWorkers(count: number, log: Logger): Workers {
   // Not JSON, which has no value for a number that was not measured.
   cluster.setupPrimary({ exec: MAIN, args: [], serialization: 'advanced' })
   const gathering = makeGathering(tell)
+  const hangWatch = makeHangWatch<Worker>(
+    (worker) => tell(worker, { kind: 'ping' }),
+    (worker) => {
+      log.error({ worker: worker.id, pid: worker.process.pid }, 'a worker does not respond, and is killed')
+      worker.process.kill('SIGKILL')
+    },
+  )
+  setInterval(hangWatch.look, LOOK_EVERY_MS).unref()
   // Not those of `cluster`, which never drops a worker that died while a connection was handed to it.
   const running = new Set<Worker>()
   // The compile cache of the command. Without it a worker would compile everything again.
@@ -54,8 +63,10 @@ export function makeWorkers(count: number, log: Logger): Workers {
       let isReady = false
       worker.on('message', (message: ToPrimary) => {
         gathering.hear(worker, message)
+        hangWatch.hear(worker)
         if (message.kind !== 'ready') return
         isReady = true
+        hangWatch.begin(worker)
         resolve(message.url)
       })
       worker.on('error', (error) => log.error({ err: error, worker: worker.id }, 'a worker cannot be reached'))
@@ -63,6 +74,7 @@ export function makeWorkers(count: number, log: Logger): Workers {
       worker.process.once('close', (code, signal) => {
         running.delete(worker)
         gathering.end(worker)
+        hangWatch.end(worker)
         if (stopping) return resolve('')
         // The worker has reported the reason itself.
         if (isFirst && !isReady) return reject(new FirstWorkerFailed())

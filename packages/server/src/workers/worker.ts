@@ -39,6 +39,7 @@ export function joinPrimary(): Worker | null {
 
   worker.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') stop(message.signal)
+    else if (message.kind === 'ping') tell({ kind: 'alive' })
     else if (message.kind === 'answers') waiting.get(message.ask)?.(message.answers)
     else if (message.kind === 'question') {
       const { ask: id, question } = message
