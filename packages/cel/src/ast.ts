@@ -1,3 +1,4 @@
+// The tree of a parsed expression. Macros are nodes of their own, because their arguments are not values.
 import type { Value } from './values.ts'
 
 export type UnaryOp = '!' | '-'

@@ -1,3 +1,4 @@
+// What the files of the compiler share: the state of a compilation, the closures it makes, and their cost in steps.
 import type { Node } from './ast.ts'
 import { CelSyntaxError } from './errors.ts'
 import { FAULT, STEP_BUDGET, type Context, type Result, type Run, type Value } from './values.ts'

@@ -1,3 +1,5 @@
+// Compiles operators. A constant operand is known here, so that a comparison with a text or a list of constants takes a
+// shorter way.
 import type { Node } from './ast.ts'
 import { constant, fold, total, type Build, type Code, type Scope } from './build.ts'
 import {

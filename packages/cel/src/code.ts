@@ -1,3 +1,5 @@
+// Compiles an expression to a tree of closures, which is run for each event. The kinds of nodes are compiled in
+// code-values.ts, code-operators.ts and code-calls.ts.
 import type { Node } from './ast.ts'
 import { constant, type Build, type Code, type Environment, type Scope } from './build.ts'
 import { callCode, comprehensionCode } from './code-calls.ts'

@@ -1,3 +1,5 @@
+// Equality, order and membership of values, and the keys of maps. Everything that grows with its operands is paid for
+// before it is done, except where the engine has to do it to know the price.
 import type { OrderOp } from './ast.ts'
 import { isNumeric, plain } from './arithmetic.ts'
 import {

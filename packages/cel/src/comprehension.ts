@@ -1,3 +1,4 @@
+// Runs the macros over lists and maps: `all`, `exists`, `filter`, `map` and the others.
 import type { Macro } from './ast.ts'
 import { isMap, lookUp, mapKeys } from './compare.ts'
 import { quote } from './errors.ts'

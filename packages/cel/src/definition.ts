@@ -1,3 +1,4 @@
+// How functions are declared: the number of their arguments, and whether they are written `f(x)` or `x.f()`.
 import type { Context, Result, Value } from './values.ts'
 
 /** Arguments that were left out are undefined. */

@@ -1,3 +1,4 @@
+// `base64.*`.
 import { functionOf, type Definitions } from './definition.ts'
 import { mistyped } from './strings.ts'
 import { fail, overBudget, spendChars, type Context, type Result, type Value } from './values.ts'

@@ -1,3 +1,4 @@
+// What a caller is told of an expression that cannot be compiled or that failed.
 /** Says why an expression cannot be compiled, and where. */
 export class CelSyntaxError extends Error {
   override readonly name = 'CelSyntaxError'

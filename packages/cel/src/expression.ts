@@ -1,3 +1,5 @@
+// An expression over named variables whose result becomes JSON, for mappings. Filters use program.ts as it is, which
+// takes values by position and never throws.
 import { CelError } from './errors.ts'
 import { toJson, toJsonSteps, type ConvertBigInt } from './json.ts'
 import { compile, ERROR, OVER_BUDGET, type Budget } from './program.ts'

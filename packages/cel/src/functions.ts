@@ -1,3 +1,5 @@
+// The table of all functions, with the conversions between types and the parts of times. Each function charges the
+// budget before it does the work.
 import { mapSize } from './compare.ts'
 import { matchesDynamic } from './regex.ts'
 import { either, functionOf, method, type Definition, type Fn } from './definition.ts'

@@ -1,3 +1,4 @@
+// What other packages use: filters are compiled by `compile`, mappings by `compileExpression`.
 export type { Environment } from './build.ts'
 export { CelError, CelSyntaxError } from './errors.ts'
 export { compileExpression, type Expression } from './expression.ts'

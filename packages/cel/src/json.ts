@@ -1,3 +1,4 @@
+// Results as JSON, and as words for a person.
 import { formatCidr, formatIp } from './address.ts'
 import { CelError, quote } from './errors.ts'
 import { formatDuration, formatTimestamp } from './time.ts'

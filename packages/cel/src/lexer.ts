@@ -1,3 +1,4 @@
+// Splits source into tokens, with the values of literals.
 import { CelSyntaxError } from './errors.ts'
 import { double, int, MAX_INT, MAX_UINT, Uint, type Value } from './values.ts'
 

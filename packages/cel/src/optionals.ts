@@ -1,3 +1,4 @@
+// Functions of optionals, which hold a value or none: `optional.of`, `hasValue` and the like.
 import { mapSize } from './compare.ts'
 import { functionOf, method, type Definitions } from './definition.ts'
 import { mistyped } from './strings.ts'

@@ -1,3 +1,4 @@
+// Parses CEL by recursive descent, within limits of length and depth.
 import type { BinaryOp, Entry, Node, Part, UnaryOp } from './ast.ts'
 import { countCodePoints, CelSyntaxError } from './errors.ts'
 import { tokenize, type Token } from './lexer.ts'

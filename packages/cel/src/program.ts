@@ -1,3 +1,4 @@
+// A compiled expression and its evaluation, which is bounded in steps and never throws.
 import type { Environment } from './build.ts'
 import { generate } from './code.ts'
 import { FAULT, STEP_BUDGET, type Context, type Result, type Run, type Value } from './values.ts'

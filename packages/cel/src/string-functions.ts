@@ -1,3 +1,4 @@
+// The table of the functions of strings, and those that are not in strings.ts.
 import { method, functionOf, type Arg, type Definitions } from './definition.ts'
 import { countCodePoints } from './errors.ts'
 import {

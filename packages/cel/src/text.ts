@@ -1,3 +1,4 @@
+// Values as text, as `string()` and formats show them.
 import { formatCidr, formatIp } from './address.ts'
 import { formatDuration, formatTimestamp } from './time.ts'
 import {
