@@ -13,11 +13,11 @@ import {
   byOperation,
   byStatus,
   ENVIRONMENT,
-  inFlight,
   neverDone,
   type Counts,
 } from '../packages/server/test/fuzz/attack.ts'
 import { makeWorld } from '../packages/server/test/fuzz/callers.ts'
+import { inFlight } from '../packages/server/test/support/in-flight.ts'
 import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
 import { startProcess } from '../packages/server/test/support/process.ts'
 import { heldMb, INSPECTED } from './collect-garbage.ts'

@@ -4,9 +4,8 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, startService, type Service, type TestTenant } from '../support/service.ts'
 
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 const NO_AGENT = 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const SMILE = '\u{1f600}'

@@ -5,10 +5,9 @@ import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { later } from '../support/later.ts'
-import { ALL_SCOPES, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, ALL_SCOPES, startService, type Service, type TestTenant } from '../support/service.ts'
 
 const HOUR = 3_600_000
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 
 type Json = Record<string, unknown>
 const encode = (value: Json): string => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -127,6 +127,3 @@ const told = (number: number, bytes: Buffer, problem: string): string => {
     .replace(/(.{1,6}?)\1{30,}/g, '<$1 many times>')
   return `request ${number}: ${problem}\n${text.slice(0, 1500)}`
 }
-
-export const inFlight = async (url: string): Promise<number> =>
-  Number(/^sensorium_http_in_flight (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1])

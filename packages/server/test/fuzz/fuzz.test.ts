@@ -5,8 +5,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { postgres, POSTGRES_URL, sqlite, type Engine } from '../support/engines.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { startProcess } from '../support/process.ts'
-import { attack, byStatus, ENVIRONMENT, inFlight, neverDone, type Counts } from './attack.ts'
+import { attack, byStatus, ENVIRONMENT, neverDone, type Counts } from './attack.ts'
 import { makeWorld } from './callers.ts'
 
 /** A busy machine sends fewer requests, rather than running for ever. */

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 /** Where a path of ARCHITECTURE.md may begin. */
 const BASES = ['', 'packages/server', 'packages/server/src'].map((base) => path.join(ROOT, base))
 const GENERATED = ['packages/sdk/src/contract.ts']

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { ERRORS, operations, SCOPES, type Operation } from '@sensorium/contract'
 import { readConfig } from '../../src/config.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 const pages = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md', 'bench/**/*.md', 'packages/*/*.md'], { cwd: ROOT })
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 // The client and the contract are not checked: they export for their users.
 const OURS = ['server', 'cel', 'console'].map((name) => `packages/${name}/src/**/*.{ts,tsx}`)
 const EVERYWHERE = ['packages/*/{src,test,bin}/**/*.{ts,tsx,js}', '{bench,faults,scripts,examples}/**/*.{ts,mjs}']

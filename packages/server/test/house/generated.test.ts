@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { clientTypes, ERRORS, openapi, operations, type Operation } from '@sensorium/contract'
 import { reference } from '../../src/docs-site/reference.ts'
 import type { Spec } from '../../src/docs-site/spec.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const document = openapi(Object.values(operations))
 
 test('[HTTP-26] openapi.json is what the contract generates', () => {

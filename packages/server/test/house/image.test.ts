@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 const dockerfile = read('Dockerfile')
 /** The last stage, which becomes the image. */

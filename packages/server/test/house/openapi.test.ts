@@ -11,8 +11,8 @@ import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { openapi, operations, RULES } from '@sensorium/contract'
 import { compileErrors } from '../support/compile-errors.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const DOCUMENT = path.join(ROOT, 'openapi.json')
 // The generator needs TypeScript 5, so both are in a separate package.
 const GENERATOR = path.join(ROOT, 'packages/generator-check')

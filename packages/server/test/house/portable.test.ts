@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const LEFT_OUT = ['node_modules', '.git', 'data', 'results']
 const MAX_BYTES = 2_000_000
 

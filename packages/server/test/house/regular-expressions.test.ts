@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url'
 import { operations } from '@sensorium/contract'
 import { regexLiterals } from '../support/regex-literals.ts'
 import { isLinear, worstGrowth } from '../support/regex-steps.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const files = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).sort()
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
 

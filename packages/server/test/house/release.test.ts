@@ -6,8 +6,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { bash } from '../support/process.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const workflow = readFileSync(path.join(ROOT, '.github/workflows/release.yml'), 'utf8')
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-release-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

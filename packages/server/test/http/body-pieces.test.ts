@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { rawConnection, type RawConnection } from '../support/raw-http.ts'
 import { startService, type Service } from '../support/service.ts'
 
@@ -60,6 +61,6 @@ onBothEngines((engine) => {
         ? [`Authorization: Bearer ${token}`]
         : ['Origin: https://elsewhere.example']
       await crumble(await rawConnection(service.url), head(first, ...lines))
-      assert.match((await service.call('GET /metrics')).text, /^sensorium_http_in_flight 1$/m)
+      assert.equal(await inFlight(service.url), 1)
     })
 })

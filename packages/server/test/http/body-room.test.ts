@@ -5,6 +5,7 @@ import { makeBodyRoom } from '../../src/http/body-room.ts'
 import type { Failure } from '../../src/kernel/failure.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 
@@ -100,9 +101,7 @@ onBothEngines((engine) => {
     const announced = `Content-Length: ${10 * MIB}`
     const holding = await Promise.all([1, 2, 3].map(() => rawConnection(service.url)))
     for (const connection of holding) connection.write(head(loud.token, announced) + '{"a":')
-    const inFlight = async (): Promise<number> =>
-      Number(/^sensorium_http_in_flight (\d+)$/m.exec((await service.call('GET /metrics')).text)?.[1])
-    while ((await inFlight()) < 4) await new Promise(setImmediate)
+    while ((await inFlight(service.url)) < 4) await new Promise(setImmediate)
     const fourth = await rawConnection(service.url)
     fourth.write(head(loud.token, announced))
     const refused = await fourth.reply()
@@ -120,7 +119,7 @@ onBothEngines((engine) => {
     assert.equal((await post(loud.token, memory)).status, 201, 'what is short passes')
     assert.equal((await post(quiet.token, { ...memory, metadata })).status, 201)
     for (const connection of [...holding, fourth, chunked]) connection.socket.destroy()
-    while ((await inFlight()) > 1) await new Promise(setImmediate)
+    while ((await inFlight(service.url)) > 1) await new Promise(setImmediate)
     assert.equal((await post(loud.token, { ...memory, metadata })).status, 201, 'all of it came back')
   })
 })

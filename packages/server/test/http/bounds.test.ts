@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
@@ -36,7 +37,7 @@ onBothEngines((engine) => {
     assert.equal(body.count, 1)
     for (const { socket } of connections) socket.destroy()
     // Polls whose client disconnected are no longer counted.
-    while ((await metric('sensorium_http_in_flight')) > 1) await new Promise(setImmediate)
+    while ((await inFlight(service.url)) > 1) await new Promise(setImmediate)
     await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: tenant.admin })
     assert.equal((await service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })).body.count, 1)
   })

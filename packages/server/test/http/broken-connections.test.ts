@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import net from 'node:net'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { startService, type Service } from '../support/service.ts'
 
 onBothEngines((engine) => {
@@ -109,13 +110,11 @@ onBothEngines((engine) => {
           }),
       ),
     )
-    const inHand = async (): Promise<number> =>
-      Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
     // This connection is opened after all of those, so once it is answered they have been accepted.
     await exchange(head('GET /healthz HTTP/1.1', 'Connection: close'))
     // The request for the metrics counts too.
-    for (let turn = 0; turn < 200 && (await inHand()) > 1; turn++) await new Promise(setImmediate)
-    assert.equal(await inHand(), 1)
+    for (let turn = 0; turn < 200 && (await inFlight(service.url)) > 1; turn++) await new Promise(setImmediate)
+    assert.equal(await inFlight(service.url), 1)
   })
 
   test('[HTTP-6] a path is recognised with a query, and as an absolute URL from a proxy', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { rawConnection, type RawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 
@@ -16,18 +17,16 @@ onBothEngines((engine) => {
   })
   after(() => service.stop())
 
-  const inHand = async (): Promise<number> =>
-    Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
   /** Without this pause the service would serve the metrics requests before the requests that they count. */
   const othersHaveTheirTurns = async (): Promise<void> => {
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
   }
   /** The request for the metrics counts too. */
   async function nothingInHand(): Promise<void> {
-    while ((await inHand()) > 1) await othersHaveTheirTurns()
+    while ((await inFlight(service.url)) > 1) await othersHaveTheirTurns()
   }
   async function untilInHand(count: number): Promise<void> {
-    while ((await inHand()) - 1 < count) await othersHaveTheirTurns()
+    while ((await inFlight(service.url)) - 1 < count) await othersHaveTheirTurns()
   }
   const connect = (): Promise<RawConnection> => rawConnection(service.url)
   /** Writes at once: an idle connection is closed, and on a busy machine the last of many would write too late. */
@@ -232,7 +231,7 @@ onBothEngines((engine) => {
     const silent = await connect()
     silent.write(head)
     assert.equal((await silent.reply()).status, 401)
-    assert.equal(await inHand(), 1)
+    assert.equal(await inFlight(service.url), 1)
     await service.clock.advance(3_000)
     await silent.closed
     const endless = await connect()

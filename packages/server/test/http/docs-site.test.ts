@@ -9,9 +9,9 @@ import { OWN_HEADER } from '../../src/ingest/webhooks/signature.ts'
 import { operationsOf, type Spec } from '../../src/docs-site/spec.ts'
 import { compileErrors } from '../support/compile-errors.ts'
 import { sqlite } from '../support/engines.ts'
+import { ROOT } from '../support/root.ts'
 import { startService, type Service } from '../support/service.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const spec = openapi(Object.values(operations)) as never as Spec
 
 let service: Service

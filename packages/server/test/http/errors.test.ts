@@ -4,10 +4,17 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { onBothEngines, POSTGRES_URL } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { OPERATOR_TOKEN, startService, type CallOptions, type Service, type TestTenant } from '../support/service.ts'
+import {
+  AGENT,
+  OPERATOR_TOKEN,
+  startService,
+  type CallOptions,
+  type Service,
+  type TestTenant,
+} from '../support/service.ts'
 
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 const NO_AGENT = 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'
 const KEY = 'ak_live_aVeryUnlikelyKey0123456789abcdef'
 
@@ -266,7 +273,7 @@ onBothEngines((engine) => {
       )
       taken.write(`content-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`)
       // The request is in hand once it is counted besides the request for the metrics.
-      while (!/sensorium_http_in_flight 2/.test((await node.call('GET /metrics')).text));
+      while ((await inFlight(node.url)) < 2);
       const closing = node.app.close()
       for (const request of ['GET /v1/agents', 'GET /readyz', 'POST /v1/agents']) {
         const refused = await node.call(request, {

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { startService, type CallOptions, type Service, type TestTenant } from '../support/service.ts'
-import { AGENT, agentOf, MIB, NO_AGENT } from './tools.ts'
+import { AGENT, startService, type CallOptions, type Service, type TestTenant } from '../support/service.ts'
+import { agentOf, MIB, NO_AGENT } from './tools.ts'
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 

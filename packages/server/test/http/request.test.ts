@@ -5,6 +5,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import {
+  AGENT,
   OPERATOR_TOKEN,
   startService,
   type CallOptions,
@@ -12,7 +13,7 @@ import {
   type TestAgent,
   type TestTenant,
 } from '../support/service.ts'
-import { AGENT, agentOf, MIB, NO_AGENT } from './tools.ts'
+import { agentOf, MIB, NO_AGENT } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service

@@ -9,6 +9,7 @@ import { largeResponses } from '../../src/http/large-responses.ts'
 import { begunPieces, sendPieces } from '../../src/http/respond.ts'
 import type { Pieces } from '../../src/operations/response.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
@@ -108,12 +109,10 @@ onBothEngines((engine) => {
     connection.socket.pause()
     connection.write(poll())
     while ((await leased()) < EVENTS) await service.clock.rest()
-    const inHand = async (): Promise<number> =>
-      Number(/^sensorium_http_in_flight (-?\d+)$/m.exec((await service.call('GET /metrics')).text)![1])
     await service.clock.advance(20_000)
-    assert.equal(await inHand(), 2)
+    assert.equal(await inFlight(service.url), 2)
     // The seconds count from when the response is stuck, which on PostgreSQL may be after the deliveries were leased.
-    while ((await inHand()) > 1) await service.clock.advance(1_000)
+    while ((await inFlight(service.url)) > 1) await service.clock.advance(1_000)
     connection.socket.resume()
     await connection.closed
   })

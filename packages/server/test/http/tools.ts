@@ -1,6 +1,7 @@
 // Requests that the HTTP tests share: agents of any size, and one that does not exist.
+import { AGENT } from '../support/service.ts'
+
 export const MIB = 1_048_576
-export const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 export const NO_AGENT = 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'
 
 /** A body that is a valid agent and exactly `bytes` bytes long. */

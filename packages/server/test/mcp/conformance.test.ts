@@ -8,9 +8,9 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
+import { ROOT } from '../support/root.ts'
 import { startService, type Service } from '../support/service.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const SUITE = path.join(ROOT, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 const BASELINE = JSON.parse(
   readFileSync(path.join(import.meta.dirname, 'conformance-baseline.json'), 'utf8'),

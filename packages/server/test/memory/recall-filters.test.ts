@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { ROOT } from '../support/root.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const RECOMMENDED = [
   'README.md',
   'docs/first-agent.md',

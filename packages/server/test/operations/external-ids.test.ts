@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, startService, type Service, type TestTenant } from '../support/service.ts'
 
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 const CHANNEL = { name: 'Incidents', type: 'open' }
 
 onBothEngines((engine) => {

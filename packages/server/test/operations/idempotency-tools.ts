@@ -1,8 +1,6 @@
 // A call under a key, the record of its response, and what makes a response a replay.
 import assert from 'node:assert/strict'
-import type { Reply, Service, TestTenant } from '../support/service.ts'
-
-export const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
+import { AGENT, type Reply, type Service, type TestTenant } from '../support/service.ts'
 
 export interface Kept {
   idempotency_key: string

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
-import { AGENT, assertReplay, createUnder, keptUnder } from './idempotency-tools.ts'
+import { AGENT, OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { assertReplay, createUnder, keptUnder } from './idempotency-tools.ts'
 
 onBothEngines((engine) => {
   let service: Service

@@ -4,9 +4,8 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
 
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 const AGENTS = 205
 
 interface Item {

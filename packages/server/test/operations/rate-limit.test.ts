@@ -5,9 +5,8 @@ import { afterEach, test } from 'node:test'
 import { makeRateLimiter } from '../../src/limits/rate-limit.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
 
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 const WRONG_KEY = 'ak_live_aVeryUnlikelyKey0123456789abcdef'
 
 /** `limit/remaining` as the headers have it. */

@@ -7,10 +7,9 @@ import { repeatableOf } from '../../src/operations/repeatable.ts'
 import { unknownField } from '../../src/operations/unknown-field.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
 
 const STRICT = { prefer: 'handling=strict' }
-const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
 
 test('[OPS-23] a preference is found among others, in any spelling; the first one counts', () => {
   for (const header of [

@@ -10,8 +10,8 @@ import { test, type TestContext } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { createClient } from '@sensorium/client'
 import { startProcess } from '../support/process.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const ADMIN_KEY = `ak_live_${'a'.repeat(32)}`
 
 const piecesOf = (page: string): string[] =>

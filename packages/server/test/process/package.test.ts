@@ -9,8 +9,8 @@ import { after, before, test } from 'node:test'
 import { NODE_FLAGS } from '../../bin/node-flags.js'
 import { isNewEnough } from '../../bin/pinned-node.js'
 import { bash, startInstalled, type RunningProcess } from '../support/process.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sensorium-package-'))
 const installed = path.join(folder, 'app')
 const modules = path.join(installed, 'node_modules')

@@ -18,8 +18,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { partToInstall, stampOf } from '../../../../scripts/installed-part.mjs'
 import { prune } from '../../../../scripts/prune.mjs'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const NEEDED = ['package.json', 'package-lock.json', '.npmrc', 'packages', 'scripts']
 
 const temporary = (t: { after(undo: () => void): void }): string => {

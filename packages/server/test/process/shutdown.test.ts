@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { startProcess, type RunningProcess } from '../support/process.ts'
+import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
+import { ROOT } from '../support/root.ts'
 
 const KEY = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
 let env: Record<string, string>
@@ -47,7 +48,7 @@ test('[HTTP-28] [NODE-6] a request in flight is finished; new ones are 503 with 
   const ask = `GET /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
   kept.write(ask)
   assert.equal((await kept.reply()).status, 200)
-  const inFlight = await halfRequest(service, token)
+  const half = await halfRequest(service, token)
 
   service.kill('SIGTERM')
   await service.printed(/finishing what was taken/)
@@ -66,8 +67,8 @@ test('[HTTP-28] [NODE-6] a request in flight is finished; new ones are 503 with 
   const ready = await fetch(`${service.url}/readyz`)
   assert.equal(ready.status, 503, 'readiness says so too')
 
-  inFlight.write(AGENT)
-  const answer = await inFlight.reply()
+  half.write(AGENT)
+  const answer = await half.reply()
   assert.equal(answer.status, 201)
   const { code } = await service.ended
   assert.equal(code, 0)
@@ -86,10 +87,7 @@ test('[HTTP-28] a waiting long poll is answered at once', async () => {
   const poll = await rawConnection(service.url)
   poll.write(`GET /v1/delivery/poll?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
   // The poll is in hand once the metrics count it besides their own request.
-  for (;;) {
-    const metrics = await (await fetch(`${service.url}/metrics`)).text()
-    if (/^sensorium_http_in_flight 2$/m.test(metrics)) break
-  }
+  while ((await inFlight(service.url)) < 2);
   service.kill('SIGTERM')
   const answer = await poll.reply()
   assert.deepEqual([answer.status, answer.body], [200, '{"deliveries":[],"count":0}'])
@@ -113,12 +111,12 @@ test('[HTTP-28] idle connections do not delay the end, and SIGINT does the same 
 
 test('[HTTP-28] a second signal ends the process at once', async () => {
   const service = await startProcess(env)
-  const inFlight = await halfRequest(service, await tokenFor(service))
+  const half = await halfRequest(service, await tokenFor(service))
   service.kill('SIGINT')
   await service.printed(/finishing what was taken/)
   service.kill('SIGINT')
   assert.equal((await service.ended).code, 130)
-  await inFlight.closed
+  await half.closed
 })
 
 test('[HTTP-28] clients that disconnect before their response are not counted for ever', async () => {
@@ -132,11 +130,9 @@ test('[HTTP-28] clients that disconnect before their response are not counted fo
       return poll
     }),
   ])
-  const inFlight = async (): Promise<number> =>
-    Number(/^sensorium_http_in_flight (\d+)$/m.exec(await (await fetch(`${service.url}/metrics`)).text())![1])
-  while ((await inFlight()) < 41);
+  while ((await inFlight(service.url)) < 41);
   for (const { socket } of hangUps) socket.resetAndDestroy()
-  while ((await inFlight()) > 1);
+  while ((await inFlight(service.url)) > 1);
   const { stdout, code } = await service.stop()
   assert.equal(code, 0)
   assert.doesNotMatch(stdout, /unexpected failure/, 'and it is no error of ours')
@@ -186,7 +182,7 @@ for (const line of [
     t.after(forget)
     const [program, ...args] = line
     const started = spawn(program!, args, {
-      cwd: path.resolve(import.meta.dirname, '../../../..'),
+      cwd: ROOT,
       env: { ...process.env, ...own, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

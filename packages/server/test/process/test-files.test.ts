@@ -7,8 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
+import { ROOT } from '../support/root.ts'
 
 /** The files, in the order in which they run. */
 const FILES = {

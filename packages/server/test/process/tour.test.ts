@@ -5,8 +5,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { bash, startProcess } from '../support/process.ts'
+import { ROOT } from '../support/root.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../../..')
 const PAGES = [
   'README.md',
   'docs/events.md',

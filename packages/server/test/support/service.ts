@@ -70,6 +70,9 @@ export interface TestAgent {
   token: string
 }
 
+/** The body of a request that registers an agent. */
+export const AGENT = { name: 'Watcher', delivery_mode: 'poll', client_type: 'other' }
+
 export const ALL_SCOPES = [
   'send',
   'receive',
