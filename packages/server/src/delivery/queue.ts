@@ -35,6 +35,7 @@ export async function queueHealth(
     }
   }
   const dead = await countDeadLetters(db, mailbox)
+  // When any node last wrote down a poll of the mailbox. Locks nothing.
   const poll = await one<{ last_poll_at: number }>(
     db,
     'select last_poll_at from mailboxes where tenant_id = ? and recipient_id = ?',

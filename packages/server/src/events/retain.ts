@@ -57,6 +57,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
 
   return async () => {
     let total = 0
+    // All tenants, each with a retention of its own. Locks nothing.
     for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants')) {
       const before = now() - daysOf(tenant_id) * DAY_MS
       total += await ofTenant(tenant_id, before)

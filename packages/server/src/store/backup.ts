@@ -64,6 +64,7 @@ export function inspectDatabase(file: string): StoreFile {
     }
   }
   try {
+    // The newest migration, and which secret: every store that was opened once has both.
     const schemaVersion = value('select max(version) from schema_migrations')
     const fingerprint = value("select value from settings where name = 'secret_fingerprint'")
     if (typeof schemaVersion !== 'number' || typeof fingerprint !== 'string')

@@ -10,6 +10,7 @@ const NEEDS_SESSIONS =
 /** The verdict that connections are not sessions. Other errors may be over at the next try. */
 export class NoSessions extends Error {}
 
+/** The process of the server that a statement runs in now: another one where transactions share sessions. */
 const pidOf = async (client: pg.ClientBase): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid
 

@@ -11,6 +11,7 @@ const MOST_ROWS = 64
 
 const statements = new WeakMap<Insert, Map<number, string>>()
 
+/** Inserts that many rows, whose values are bound one by one. */
 function valuesSql(insert: Insert, rows: number): string {
   const known = statements.get(insert) ?? new Map<number, string>()
   statements.set(insert, known)

@@ -111,6 +111,7 @@ export function openPostgres(options: PostgresOptions): Store {
       isSharded = await isDistributed({ dialect, rows })
     },
     async ping() {
+      // Whether the server takes writes: a standby responds too.
       const asked = withClient('query', (client) =>
         client.query<{ readonly: string }>("select current_setting('transaction_read_only') as readonly"),
       )
@@ -124,11 +125,13 @@ export function openPostgres(options: PostgresOptions): Store {
       await writes.check(tx)
     },
     async serverTime() {
+      // Not now(), which stands still within a transaction.
       const row = await lookUp<{ now: number }>(
         'select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now',
       )
       return row!.now
     },
+    // Sent at once, in a transaction of its own.
     notify: (channel, payload) => connections.tell('select pg_notify(?, ?)', [channel, payload]),
     listen: connections.listen,
     stats: connections.stats,

@@ -11,6 +11,7 @@ export interface Snapshot {
 }
 
 export function makeSnapshot(reader: DatabaseSync): Snapshot {
+  // A read that touches a page in any store, also an empty one.
   const look = reader.prepare('select 1 from sqlite_schema limit 1')
   let taken = false
   let held = false

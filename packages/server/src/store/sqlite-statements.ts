@@ -59,11 +59,13 @@ export function translate(error: unknown): unknown {
   return error
 }
 
+/** Inserts one row. */
 const insertSql = (insert: Insert): string => {
   const names = Object.keys(insert.columns)
   return `insert into ${insert.into} (${names.join(', ')}) values (${names.map(() => '?').join(', ')}) ${insert.conflict ?? ''}`
 }
 
+/** Copies the rows that meet the condition into the other table. */
 const copySql = ({ from, to, columns }: Move, where: string): string =>
   `insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from ${from} where ${where}`
 
@@ -74,6 +76,7 @@ interface MoveSql {
 
 const moves = new WeakMap<Move, Map<string, MoveSql>>()
 
+/** Moves the rows that meet the condition: a copy, and then a deletion of those that were copied. */
 function moveSql(move: Move, where: string): MoveSql {
   const known = moves.get(move) ?? new Map<string, MoveSql>()
   moves.set(move, known)

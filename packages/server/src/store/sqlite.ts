@@ -182,6 +182,7 @@ export function openSqlite(
     ...noServer,
     readFor: () => store as Db,
     async ping() {
+      // Rejects if the store is closed, or the disk has refused to write.
       await rows('select 1')
       checkSpace(file)
       await writes.check(tx)

@@ -1,5 +1,5 @@
-// Most statements stand in the sql.ts files of their features. There a comment above each, or within the function of
-// several, says what it does, what it locks and what it returns.
+// A comment above each statement says what it does, what it locks and what it returns. Most stand in the sql.ts files of
+// their features, where the comment may also be within the function of several. Elsewhere it is close above the SQL.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -32,6 +32,32 @@ test('a comment above each statement says what it does', () => {
   )
   assert.deepEqual(
     bare.map(({ file, name }) => `${file}: ${name}`),
+    [],
+  )
+})
+
+const SQL = /[`'"](?:with (?:recursive )?\w+ |select |insert (?:or \w+ )?into |update \w+|delete from |analyze)/
+const COMMENT = /^\s*(?:\/\/|\/\*\*|\*)/
+/** How many lines above its SQL the comment of a statement may end, without a blank line between them. */
+const CLOSE = 16
+
+/** Returns the lines of a file that begin a statement, each with those close above it. */
+function sqlIn(file: string): { place: string; above: string[] }[] {
+  const lines = readFileSync(path.join(SRC, file), 'utf8').split('\n')
+  return lines.flatMap((line, at) => {
+    if (!SQL.test(line) || COMMENT.test(line)) return []
+    const near = lines.slice(Math.max(0, at - CLOSE), at)
+    return [{ place: `${file}:${at + 1}`, above: near.slice(near.lastIndexOf('') + 1) }]
+  })
+}
+
+test('a comment is close above the SQL of statements that stand elsewhere', () => {
+  const elsewhere = globSync('**/*.ts', { cwd: SRC }).filter((file) => !file.endsWith('sql.ts'))
+  const statements = elsewhere.flatMap(sqlIn)
+  assert.ok(statements.length > 100, `${statements.length} statements are found`)
+  const bare = statements.filter(({ above }) => !above.some((line) => COMMENT.test(line)))
+  assert.deepEqual(
+    bare.map(({ place }) => place),
     [],
   )
 })

@@ -10,6 +10,7 @@ const ROWS = `select ${COLUMNS.join(', ')}, r.doc
   from memories m join memory_recall r on r.tenant_id = m.tenant_id and r.memory_id = m.id
   where m.tenant_id = ? and m.status = 'active'`
 
+// The signatures of the vectors of a tenant that a model made.
 const SIGNATURES = 'select memory_id, number, signature from memory_vectors where tenant_id = ? and model = ?'
 
 /** If more than this share of the columns has changed, reading all of them again is faster. */

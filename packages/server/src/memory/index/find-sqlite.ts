@@ -74,6 +74,7 @@ function vocabulary(db: ReaderDb, tenantId: string, letter: string): Vocabulary 
   const words: Vocabulary = new Map()
   const prefix = wordToken(tenantId, '').length
   const after = String.fromCharCode(letter.charCodeAt(0) + 1)
+  // The words of a tenant with one first letter, each with the number of memories that hold it.
   db.each(
     'select term, doc from temp.memory_vocabulary where term >= ? and term < ? limit ?',
     [wordToken(tenantId, letter), wordToken(tenantId, after), MAX_VOCABULARY],
