@@ -35,6 +35,8 @@ const MAX_KNOWN = 50_000
 export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   const { store, wakeups, announcements, clock, log, stopping, markDue } = tools
   const endpoints = new Map<string, Endpoint>()
+  /** Endpoints of agents that are not pushed to at the moment: a pause closes no breaker. */
+  const resting = new Map<string, Endpoint>()
   /** Recipients that were not pushed to when a wake-up came. The scan finds those that have become so. */
   const notPushed = new Set<string>()
   let toAsk = new Set<string>()
@@ -44,7 +46,11 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
 
   function endpointOf({ tenant_id, id, delivery_endpoint: url }: PushedAgent): Endpoint {
     let endpoint = endpoints.get(id)
-    if (!endpoint) endpoints.set(id, (endpoint = newEndpoint({ tenantId: tenant_id, recipientId: id }, url)))
+    if (!endpoint) {
+      endpoint = resting.get(id) ?? newEndpoint({ tenantId: tenant_id, recipientId: id }, url)
+      resting.delete(id)
+      endpoints.set(id, endpoint)
+    }
     noteUrl(endpoint, url)
     return endpoint
   }
@@ -123,12 +129,17 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   })
 
   return {
-    get: (agentId) => endpoints.get(agentId),
+    get: (agentId) => endpoints.get(agentId) ?? resting.get(agentId),
     all: () => endpoints.values(),
     noteArrivals,
     forget(endpoint) {
       const { recipientId } = endpoint.mailbox
-      if (endpoints.get(recipientId) === endpoint) endpoints.delete(recipientId)
+      if (endpoints.get(recipientId) !== endpoint) return
+      endpoints.delete(recipientId)
+      // While a Retry-After holds nothing is claimed, so nothing is forgotten.
+      if (endpoint.history.breaker.failures === 0) return
+      if (resting.size >= MAX_KNOWN) resting.clear()
+      resting.set(recipientId, endpoint)
     },
     scan,
   }

@@ -95,6 +95,39 @@ onBothEngines((engine) => {
     assert.deepEqual([(await health())['last_status'], (await health())['last_error']], [null, null])
   })
 
+  async function pauseFor(ms: number, { id }: { id: string }): Promise<void> {
+    const { service, tenant } = suite
+    for (const step of ['pause', 'resume'] as const) {
+      const { status } = await service.call(`POST /v1/agents/${id}/${step}`, { token: tenant.admin })
+      assert.equal(status, 200)
+      await service.clock.advance(step === 'pause' ? ms : 5_000)
+    }
+  }
+
+  test('[PUSH-17] an agent that is paused and resumed has the breaker that it had', async (t) => {
+    const { service, old, calls, agent, health } = await start(t)
+    old.answer = () => 500
+    for (let i = 1; i <= OPENS_AFTER; i++) {
+      await calls.publish(agent)
+      await until(async () => (await health())['consecutive_failures'] === i)
+    }
+    for (let i = 0; i < 3; i++) await calls.publish(agent)
+    await pauseFor(61_000, agent)
+    await until(() => old.all.length > OPENS_AFTER)
+    await service.clock.advance(5_000)
+    assert.equal(old.all.length, OPENS_AFTER + 1)
+  })
+
+  test('[PUSH-17] a Retry-After holds for an agent that is paused and resumed', async (t) => {
+    const { old, calls, agent, health } = await start(t)
+    old.answer = () => ({ status: 503, headers: { 'retry-after': '3600' } })
+    await calls.publish(agent)
+    await until(async () => (await health())['last_status'] === 503)
+    await calls.publish(agent)
+    await pauseFor(1_000, agent)
+    assert.deepEqual([old.all.length, (await health())['last_status']], [1, 503])
+  })
+
   test('[PUSH-17] a change that was not announced is found by the scan', async (t) => {
     const { service, tenant, old, good, calls, agent, health } = await start(t)
     old.answer = () => ({ status: 429, headers: { 'retry-after': '3600' } })
