@@ -13,6 +13,7 @@ import { withinTime } from '../kernel/within-time.ts'
 import type { Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
+import { CANDIDATES } from './rank.ts'
 import type { Viewer } from './see.ts'
 
 /** Above this cosine two memories say nearly the same: worth a look before another one is stored. */
@@ -79,10 +80,11 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
   async function embedAndCompare(viewer: Viewer, text: string): Promise<ComparedText> {
     await index.prepare()
     const [windows] = await embedder.embed([text])
-    const similar = await mostSimilar(viewer, windows![0]!.vector, MAX_REPORTED)
+    // All candidates, because the index orders them by more than their meaning.
+    const similar = await mostSimilar(viewer, windows![0]!.vector, CANDIDATES)
     return {
       vectors: { model: embedder.model, windows: windows! },
-      similar: similar.filter(({ score }) => score > ALIKE),
+      similar: similar.filter(({ score }) => score > ALIKE).slice(0, MAX_REPORTED),
     }
   }
 

@@ -119,6 +119,19 @@ onBothEngines((engine) => {
     assert.equal('similar' in (await calls.get(agent, twin.id)).body, false)
   })
 
+  test('[KEP-12] the most similar memory is listed, however little confidence it has', async () => {
+    const { agent } = await people()
+    const twin = await calls.make(agent, { ...PUMP, confidence: 0 })
+    await quiet()
+    for (const word of ['Slowly', 'Now', 'Then', 'OK', 'Again', 'Twice', 'Later', 'Today', 'Please', 'First']) {
+      await calls.make(agent, { ...PUMP, content: `${PUMP.content} ${word}.` })
+      await quiet()
+    }
+    const { similar } = (await calls.post(agent, PUMP)).body as CreatedMemory
+    assert.equal(similar?.length, 10)
+    assert.equal(similar[0]!.id, twin.id)
+  })
+
   test('[KEP-12] [IDEM-1] a retry with the same key gets the same response', async () => {
     const { agent } = await people()
     await calls.make(agent, PUMP)
@@ -164,6 +177,16 @@ onBothEngines((engine) => {
     assertError(await similar(agent, pump.id, '?limit=0'), 'validation_failed')
     assertError(await similar(other, pump.id), 'not_found')
     assert.equal((await calls.list(agent)).memories.find(({ id }) => id === twin.id)!.accessed_at, twin.accessed_at)
+  })
+
+  test('[KEP-11] a hundred similar memories are found beside the memory itself', async () => {
+    const { agent } = await people()
+    const created = await Promise.all(
+      Array.from({ length: 120 }, (_, i) => calls.make(agent, { ...PUMP, title: `Pump ${i}` })),
+    )
+    await quiet()
+    const { results } = (await similar(agent, created[0]!.id, '?limit=100')).body
+    assert.equal(results.length, 100)
   })
 
   test('[KEP-13] a merge keeps one memory’s text, moves relationships to it and deletes the others', async () => {

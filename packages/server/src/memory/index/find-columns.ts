@@ -2,7 +2,7 @@
 // words and the nearest by meaning, and ranks them together. The engine reads the data that is not in the columns.
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import { idf, saturation, type Words } from '../bm25.ts'
-import { CANDIDATES, rank, type Candidate, type Meaning } from '../rank.ts'
+import { CANDIDATES, candidatesFor, rank, type Candidate, type Meaning } from '../rank.ts'
 import { foundWith, type Finder, type Found, type SearchQuery } from './memory-index.ts'
 import { mergeForms, type Posting } from './postings.ts'
 import { isCheckedForSpelling, mostSimilarWords, type Vocabulary } from './spelling.ts'
@@ -193,7 +193,7 @@ async function bestWindows(
   const nearest = [...best]
     .filter(([row]) => found.has(row))
     .sort((a, b) => b[1].cos - a[1].cos || a[0] - b[0])
-    .slice(0, CANDIDATES)
+    .slice(0, candidatesFor(search.limit))
   const kept = new Set([...nearest.map(([row]) => row), ...byWords])
   return new Map([...best].filter(([row]) => kept.has(row)))
 }

@@ -11,7 +11,7 @@ import { WEIGHTS, weightNames } from './memory-columns.ts'
 import { foundWith, type Finder, type SearchQuery } from './memory-index.ts'
 import { pgvector, type Pgvector, type Window } from './pgvector.ts'
 import { windowsByStatements } from './windows-to-compare.ts'
-import { dot, CANDIDATES, rank, type Candidate, type Weights } from '../rank.ts'
+import { dot, CANDIDATES, candidatesFor, rank, type Candidate, type Weights } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
 const weightColumns = Object.values(WEIGHTS).join(', ')
@@ -47,7 +47,7 @@ export function postgresFinder(store: Store, small?: number): Finder {
       picked.forEach(note)
       const nearest = [...best]
         .sort((a, b) => b[1].cos - a[1].cos)
-        .slice(0, CANDIDATES)
+        .slice(0, candidatesFor(limit))
         .map(([id]) => id)
       ;(
         await windowsOf(

@@ -5,7 +5,7 @@ import { StoreUnavailable, type Db, type Store } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
 import type { SearchQuery } from './memory-index.ts'
-import { CANDIDATES } from '../rank.ts'
+import { candidatesFor } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
 /** Up to this many windows of a tenant, an exact comparison is faster than HNSW with filters. */
@@ -129,7 +129,7 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
           return tx.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, false), values)
         })
         // For a viewer who sees little of a large tenant, the scan may end before it has found enough.
-        if (new Set(found.map(({ memory_id }) => memory_id)).size >= CANDIDATES) return found
+        if (new Set(found.map(({ memory_id }) => memory_id)).size >= candidatesFor(search.limit)) return found
       }
       return store.rows<Window>(nearestSql(dimensions, seen.sql, wanted.sql, true), values)
     },
