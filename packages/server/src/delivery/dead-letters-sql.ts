@@ -27,7 +27,7 @@ export interface CurrentRouting {
 
 // Due at once, no attempt yet.
 const REVIVED = `state = 'ready', attempts = 0, due_at = null, wake_at = null, first_attempt_at = null, last_error = null, dead_lettered_at = null,
-            dlq_reason = null, enriched = null, lapsed = 0, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)`
+            dlq_reason = null, enriched = null, priority = coalesce(?, priority), enrichment = coalesce(?, enrichment), matched = coalesce(?, matched)`
 
 /** Starts dead letters over, each with the values that apply to it today; null keeps its old ones. */
 export async function revive(
