@@ -166,8 +166,8 @@ export function makePublish(tools: PublishTools): Publish {
       const found = route(submission)
       let routed = found instanceof Promise ? await found : found
       if (room) routed = await room.fit(events, routed)
-      // What has no room needs no transaction, unless its response is recorded.
-      if (!submission.record && routed.events.every(({ refused, isSettled }) => refused && isSettled))
+      // What has no room needs no transaction.
+      if (routed.events.every(({ refused, isSettled }) => refused && isSettled))
         return routed.events.map(({ refused }) => ({ status: 'refused', failure: refused! }))
       admitted.revise(workOfRouted(submission, routed, routed.steps))
       for (const part of partsOf(submission, routed)) {

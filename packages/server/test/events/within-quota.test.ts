@@ -32,6 +32,18 @@ onBothEngines((engine) => {
 
     const set = (body: unknown): Promise<void> => setSettings(service, tenant, body)
 
+    test('[POL-12] [IDEM-7] a refusal under a key is the response to its retry too', async () => {
+      const agent = await tenant.agent()
+      await set({ quota_events_per_day: 0 })
+      const retry = () => publish(service, agent.token, { id: 'kept' }, { 'idempotency-key': 'kept' })
+      const refused = await retry()
+      assertError(refused, 'business_rule_violation', { rule: 'quota_exceeded' })
+      await set({ quota_events_per_day: null })
+      const again = await retry()
+      assertError(again, 'business_rule_violation', { rule: 'quota_exceeded' })
+      assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    })
+
     test('[POL-12] [PUB-2] a retry of an accepted id is a duplicate even if the quota is used up', async () => {
       const agent = await tenant.agent()
       await set({ quota_events_per_day: null })
