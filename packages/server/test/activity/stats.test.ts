@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeActivity, minuteOf } from '../../src/activity/activity.ts'
 import { readMinutes } from '../../src/activity/sql.ts'
+import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service } from '../support/service.ts'
 import { ack, ids, interest, poll, publish } from '../events/tools.ts'
+import { setSettings } from '../tenants/tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -70,6 +72,42 @@ onBothEngines((engine) => {
         [first + 1, 1],
       ],
     )
+  })
+
+  test('[CON-14] counts whose flush failed keep their minute too', async () => {
+    const tenant = await service.tenant()
+    const clock = fakeClock()
+    let isAway = true
+    const tx: Store['tx'] = (work, options) =>
+      isAway ? Promise.reject(new Error('away')) : service.store.tx(work, options)
+    const activity = makeActivity({ ...service.store, tx }, clock)
+    activity.count(tenant.id, 'events', 3)
+    await clock.jump(60_000)
+    await assert.rejects(activity.flush())
+    isAway = false
+    await activity.flush()
+    const first = minuteOf(clock.now()) - 1
+    assert.deepEqual(
+      (await readMinutes(service.store, tenant.id, first)).map(({ minute, events }) => [minute, events]),
+      [[first, 3]],
+    )
+  })
+
+  test('[CON-14] a lease that runs out is a failure, the last one too', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    await interest(service, agent)
+    await setSettings(service, tenant, { max_attempts: 2 })
+    await publish(service, agent.token)
+    for (let i = 0; i < 2; i++) {
+      await poll(service, agent.token)
+      await service.clock.advance(30_000)
+    }
+    assert.equal((await service.call('GET /v1/delivery/dlq', { token: agent.token })).body.total, 1)
+    const { minutes } = (await service.call('GET /v1/stats?minutes=5', { token: tenant.admin })).body
+    const sum = (what: string): number =>
+      minutes.reduce((total: number, counts: Record<string, number>) => total + counts[what]!, 0)
+    assert.deepEqual([sum('failures'), sum('dead_letters')], [2, 1])
   })
 
   test('[CON-14] counts are flushed in the background, and kept for a day', async () => {

@@ -5,7 +5,8 @@ import { makeActivity } from '../../src/activity/activity.ts'
 import { makeClaim, type Claim } from '../../src/delivery/claim.ts'
 import type { ClaimedDelivery } from '../../src/delivery/claimed.ts'
 import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
-import type { Mailbox } from '../../src/delivery/sql.ts'
+import { release } from '../../src/delivery/settle.ts'
+import { putBackRows, type Mailbox } from '../../src/delivery/sql.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { NO_SIBLINGS } from '../../src/kernel/shared-places.ts'
@@ -71,6 +72,24 @@ onBothEngines((engine) => {
   const mailbox = () => ({ tenantId: tenant.id, recipientId: agent.id })
   const attempts = (claimed: readonly ClaimedDelivery[]): number[] =>
     claimed.map(({ json }) => JSON.parse(json as string).attempt_count)
+
+  test('[DLV-4] [SSE-4] a lease is put back or ended by its number, and no later one with it', async () => {
+    const { id } = (await poll(service, agent.token))[0]!
+    const putBack = (lease: number) => service.store.tx((tx) => putBackRows(tx, mailbox(), lease, [id]))
+    const activity = makeActivity(service.store, service.clock)
+    const end = (lease: number) =>
+      service.store.tx((tx) => release(tx, activity, mailbox(), [{ id, lease }], service.clock.now(), policy))
+    const attempted = async (): Promise<unknown[]> => {
+      const sql = 'select attempts, first_attempt_at from deliveries where tenant_id = ? and id = ?'
+      return Object.values((await service.store.rows<object>(sql, [tenant.id, id]))[0]!)
+    }
+    assert.equal(await putBack(1), 1)
+    assert.deepEqual(await attempted(), [0, null])
+    await poll(service, agent.token)
+    assert.deepEqual([await putBack(1), await end(1)], [0, 0])
+    assert.deepEqual(await attempted(), [1, service.clock.now()])
+    assert.equal(await end(2), 1)
+  })
 
   test('[DLV-4] what is handed out has half of its lease left, or it is put back and that is no attempt', async () => {
     assert.deepEqual(attempts(await lateClaim(15_001)(mailbox(), 10)), [])

@@ -242,6 +242,20 @@ onBothEngines((engine) => {
       assert.ok(!('enrichment' in dead[0].payload))
     })
 
+    test('[ENR-5] [DLQ-3] a replayed dead letter is enriched anew', async () => {
+      await publish(service, owner.token, { type: 'com.shop.lamp.broken', data: { note: 'a lamp shattered' } })
+      const { id } = (await poll(service, light.token)).at(-1)!
+      await service.call('POST /v1/delivery/nack', {
+        token: light.token,
+        body: { delivery_ids: [id], dead_letter: true },
+      })
+      await remember(owner, 'Lamps that shatter', 'A lamp shattered before, in the same shop')
+      await service.call(`POST /v1/delivery/dlq/${id}/replay`, { token: light.token })
+      const again = (await poll(service, light.token)).find((delivery) => delivery.id === id)!
+      const { memories } = again.payload['enrichment'] as Enrichment
+      assert.ok(memories.some(({ title }) => title === 'Lamps that shatter'))
+    })
+
     test('[ENR-5] [ENR-6] after a failure the delivery goes out without it; the next attempt has it', async () => {
       await publish(service, owner.token, { type: 'com.shop.x', data: { note: 'parcel' } })
       await service.store.tx((tx) => tx.run('alter table memories rename to memories_away'))

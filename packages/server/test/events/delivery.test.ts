@@ -158,16 +158,59 @@ onBothEngines((engine) => {
       }
     })
 
+    test('[DLV-11] the shortest delay is a second', async () => {
+      await send()
+      await post('nack', { delivery_ids: [(await first()).id], retry_after_seconds: 1 })
+      await service.clock.advance(999)
+      assert.deepEqual(await poll(service, agent.token), [])
+      await service.clock.advance(1)
+      assert.equal((await first()).attempt_count, 2)
+    })
+
     test('[DLV-12] a nack may dead-letter, and on the last attempt it does', async () => {
       await send()
       const one = await first()
       await post('nack', { delivery_ids: [one.id], dead_letter: true, reason: 'the ledger is closed' })
       assert.equal((await dead()).dlq_items[0].dlq_reason, 'the ledger is closed')
       await send()
+      await post('nack', { delivery_ids: [(await first()).id], dead_letter: true, reason: '' })
+      assert.equal((await dead()).dlq_items[0].dlq_reason, 'The handler gave it up')
+      await send()
       for (let i = 0; i < 3; i++) await post('nack', { delivery_ids: [(await first()).id], reason: `no ${i}` })
       const { dlq_items, total } = await dead()
-      assert.equal(total, 2)
+      assert.equal(total, 3)
       assert.match(dlq_items[0].dlq_reason, /3 attempts.*no 2/)
+    })
+
+    test('[DLQ-3] a replayed dead letter starts over: what went wrong before is forgotten', async () => {
+      const lapse = async (): Promise<void> => {
+        await first()
+        await service.clock.advance(30_000)
+      }
+      await send()
+      const { id } = await first()
+      await post('nack', { delivery_ids: [id], reason: 'no ink' })
+      await first()
+      await post('nack', { delivery_ids: [id], retry_after_seconds: 1 })
+      await service.clock.advance(1_000)
+      await lapse()
+      assert.equal(
+        (await dead()).dlq_items[0].dlq_reason,
+        'Not acknowledged after 3 attempts over 31 s; last error: no ink',
+      )
+      assert.equal((await post(`dlq/${id}/replay`, undefined)).status, 200)
+      for (let i = 0; i < 3; i++) await lapse()
+      assert.equal((await dead()).dlq_items[0].dlq_reason, 'Not acknowledged after 3 attempts over 90 s')
+    })
+
+    test('[DLV-13] [DLV-6] the last lease can be lengthened too', async () => {
+      await send()
+      for (let i = 0; i < 2; i++) await post('nack', { delivery_ids: [(await first()).id] })
+      const { id } = await first()
+      assert.deepEqual((await post('extend', { delivery_ids: [id], seconds: 100 })).body, { extended: 1 })
+      await service.clock.advance(99_000)
+      assert.equal((await dead()).total, 0)
+      assert.equal(await ack(service, agent.token, [id]), 1)
     })
 
     test('[DLV-13] a lease that still holds can be lengthened', async () => {
