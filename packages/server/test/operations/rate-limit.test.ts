@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import http from 'node:http'
 import { afterEach, test } from 'node:test'
 import { makeRateLimiter } from '../../src/limits/rate-limit.ts'
+import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { AGENT, startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
@@ -240,6 +241,37 @@ onBothEngines((engine) => {
     assert.equal(await exchange(adminKey, '127.0.0.2'), 200)
     assert.equal(await exchange(adminKey, '127.0.0.1'), 200)
     assert.equal(await exchange(WRONG_KEY, '127.0.0.1'), 401)
+  })
+
+  test('[RATE-7] what is taken while counts are written counts, also if they could not be written', async () => {
+    const { store, clock } = await start('off', 'off')
+    let during = (): void => {}
+    let isAway = false
+    const tx: Store['tx'] = async (work, options) => {
+      during()
+      during = () => {}
+      if (isAway) throw new Error('away')
+      return store.tx(work, options)
+    }
+    const [one, other] = [makeRateLimiter(6, clock, { ...store, tx }), makeRateLimiter(6, clock, store)]
+    const subject = [{ tenantId: 'ten_a', name: 'meanwhile', limit: 1000 }]
+    const take = (n: number): void => {
+      for (let i = 0; i < n; i++) void one.take(subject)
+    }
+    take(5)
+    during = () => take(3)
+    await one.sync()
+    assert.equal(one.peek(subject).remaining, 992)
+    isAway = true
+    take(2)
+    during = () => take(4)
+    await assert.rejects(one.sync())
+    assert.equal(one.peek(subject).remaining, 986)
+    isAway = false
+    await one.sync()
+    void other.take(subject)
+    await other.sync()
+    assert.equal(other.peek(subject).remaining, 985)
   })
 
   if (engine.name === 'postgres') {

@@ -1,12 +1,15 @@
 // A tenant's quotas limit what it creates, stores and publishes.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { makeQuotas } from '../../src/tenants/quotas.ts'
+import type { TenantSettings } from '@sensorium/contract'
+import type { Value } from '../../src/store/db.ts'
+import { makeQuotas, type Quotas } from '../../src/tenants/quotas.ts'
+import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
 import { interest, publish } from '../events/tools.ts'
-import { setSettings, tenantSettings } from './tools.ts'
+import { setSettings } from './tools.ts'
 
 const DAY = 86_400_000
 
@@ -31,6 +34,10 @@ onBothEngines((engine) => {
       const { rule, quota: named, limit: told } = assertError(reply, 'business_rule_violation')
       assert.deepEqual({ rule, quota: named, limit: told }, { rule: 'quota_exceeded', quota, limit })
     }
+
+    /** The quotas as one node counts them, without what else it does. */
+    const quotasOf = (limits: Partial<TenantSettings>, store = service.store): Quotas =>
+      makeQuotas(store, service.clock, () => ({ ...NO_SETTINGS, ...limits }))
 
     test('[POL-12] agents, interests and memories stop at their quotas, also concurrently', async () => {
       const agent = await tenant.agent()
@@ -175,12 +182,7 @@ onBothEngines((engine) => {
     })
 
     test('[LOAD-6] work under way counts toward a quota when the counters are read again', async () => {
-      const limits = {
-        ...(await tenantSettings(service, tenant.slug, 'GET')).body,
-        quota_events_per_day: 3,
-        quota_stored_bytes: 1_000,
-      }
-      const quotas = makeQuotas(service.store, service.clock, () => limits)
+      const quotas = quotasOf({ quota_events_per_day: 3, quota_stored_bytes: 1_000 })
       const take = async (bytes = 10): Promise<unknown> => (await quotas.take(tenant.id, 1, bytes))?.details['quota']
       const { id } = tenant
       for (let i = 0; i < 3; i++) assert.equal(await take(), undefined)
@@ -195,6 +197,53 @@ onBothEngines((engine) => {
       quotas.release(id, 2, 20)
       await service.clock.advance(2_000)
       for (let i = 0; i < 3; i++) assert.equal(await take(), undefined)
+    })
+
+    test('[LOAD-6] what is written while the counters are read counts as well', async () => {
+      const { store } = service
+      const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      let isHeld = false
+      const lookUp = async <T>(sql: string, values?: readonly Value[]): Promise<T | undefined> => {
+        const found = await store.lookUp<T>(sql, values)
+        if (isHeld) asked.resolve()
+        if (isHeld) await answer.promise
+        return found
+      }
+      const quotas = quotasOf({ quota_events_per_day: 1 }, { ...store, lookUp })
+      assert.equal(await quotas.take(tenant.id, 1, 10), null)
+      await service.clock.advance(2_000)
+      isHeld = true
+      const second = quotas.take(tenant.id, 1, 10)
+      await asked.promise
+      quotas.written(tenant.id, 1, 10)
+      answer.resolve()
+      assert.equal((await second)?.details['quota'], 'quota_events_per_day')
+    })
+
+    test('[POL-12] a day has its whole quota from its first moment on', async () => {
+      const quotas = quotasOf({ quota_events_per_day: 1 })
+      const take = async (): Promise<boolean> => (await quotas.take(tenant.id, 1, 10)) === null
+      await service.clock.jump(DAY - (service.clock.now() % DAY) - 500)
+      assert.equal(await take(), true)
+      quotas.written(tenant.id, 1, 10)
+      await service.clock.advance(499)
+      assert.equal(await take(), false)
+      await service.clock.advance(1)
+      assert.equal(await take(), true)
+    })
+
+    test('[POL-12] a quota that is lowered holds at once', async () => {
+      await set({ quota_agents: 320 })
+      await tenant.agent()
+      await set({ quota_agents: 1 })
+      const body = { name: 'More', delivery_mode: 'poll', client_type: 'other' }
+      isExceeded(await service.call('POST /v1/agents', { token: tenant.admin, body }), 'quota_agents', 1)
+    })
+
+    test('[POL-12] room for bytes that are not stored after all is given back', async () => {
+      const quotas = quotasOf({ quota_stored_bytes: 1_000 })
+      await service.store.tx(async (tx) => (await quotas.makeRoomForBytes(tx, tenant.id, 1_000))())
+      assert.equal(await quotas.take(tenant.id, 0, 1_000), null)
     })
 
     test('[POL-12] stored bytes stop at their quota, and retention makes room', async () => {
