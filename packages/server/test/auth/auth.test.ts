@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { revokeKeyRow } from '../../src/auth/sql.ts'
+import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { later } from '../support/later.ts'
@@ -201,6 +203,35 @@ onBothEngines((engine) => {
       assert.equal(revoked.status, 204)
       assert.equal(await works(agent.token), false)
     }
+  })
+
+  test('[AUTH-13] a key that is revoked while its standing is read is refused', async () => {
+    const agent = await tenant.agent()
+    const { outsideTx } = service.store
+    const { rows } = outsideTx
+    await service.clock.advance(600)
+    assert.ok(await works(tenant.admin))
+    let revoked = 0
+    // What was read before the revocation arrives after it.
+    outsideTx.rows = async <T>(sql: string, values?: readonly Value[]): Promise<T[]> => {
+      const found = await rows<T>(sql, values)
+      if (revoked > 0 || !sql.includes('api_keys')) return found
+      revoked = 1
+      const path = `/v1/agents/${agent.id}/keys/${agent.keyId}`
+      revoked = (await service.call(`DELETE ${path}`, { token: tenant.admin })).status
+      return found
+    }
+    assert.equal(await works(agent.token), false)
+    outsideTx.rows = rows
+    assert.equal(revoked, 204)
+  })
+
+  test('[AUTH-13] a key that another node revoked is refused within a second, announced or not', async () => {
+    const agent = await tenant.agent()
+    assert.ok(await works(agent.token))
+    await service.store.tx((tx) => revokeKeyRow(tx, tenant.id, agent.id, agent.keyId, service.clock.now()))
+    await service.clock.advance(999)
+    assert.equal(await works(agent.token), false)
   })
 
   test('[AUTH-14] deactivating an agent ends its tokens and its keys; activating brings both back', async () => {
