@@ -148,6 +148,29 @@ onBothEngines((engine) => {
       await beginAll(Promise.all(floods))
     })
 
+  test('[RTE-14] an event that has waited for more than four seconds is not published', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const { store, untilWaiting, beginAll } = heldStore(service.store)
+    const submit = submitTo(store, service.clock)
+    const tenant = await service.tenant()
+    const begun: Promise<unknown>[] = []
+    for (let lane = 1; lane <= store.writers; lane++) {
+      begun.push(submit(tenant.id, `lane ${lane}`))
+      await untilWaiting(lane)
+    }
+    const late = submit(tenant.id, 'late')
+    await service.clock.advance(1)
+    const inTime = submit(tenant.id, 'in time')
+    await service.clock.advance(4_000)
+    const over = Promise.allSettled([late, inTime, ...begun])
+    await beginAll(over)
+    assert.deepEqual(
+      (await over).map(({ status }) => status),
+      ['rejected', 'fulfilled', ...begun.map(() => 'fulfilled')],
+    )
+  })
+
   test('[RTE-14] an event whose client has disconnected is not published', async (t) => {
     const service = await startService(engine)
     t.after(() => service.stop())

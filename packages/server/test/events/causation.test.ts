@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { hasManyCauses, NONE_KNOWN, readAhead, tooDeepAmong } from '../../src/events/causation.ts'
 import { prepareEvent, type PreparedEvent } from '../../src/events/envelope.ts'
 import { insertEvents, readChains } from '../../src/events/sql.ts'
+import { notFound, type Failure } from '../../src/kernel/failure.ts'
 import type { Reads, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
@@ -116,6 +117,19 @@ onBothEngines((engine) => {
       await store(missing)
       assert.deepEqual(await deepNow(known), ['after-gap'])
       assert.deepEqual(await deepNow(NONE_KNOWN), ['after-gap'])
+    })
+
+    test('[LOOP-1] an event that is refused lengthens no chain', async () => {
+      await store(chain('whole', 32))
+      const events = [prepared('first', 'whole-31'), prepared('second', 'first')]
+      const deepIf = async (refused: Failure | null): Promise<string[]> => {
+        const group = [
+          { submission: { tenantId: tenant.id, events }, routed: { events: [{ refused }, { refused: null }] } },
+        ]
+        return Array.from(await tooDeepAmong(service.store, group, NONE_KNOWN), ({ id }) => id)
+      }
+      assert.deepEqual(await deepIf(null), ['second'])
+      assert.deepEqual(await deepIf(notFound('agent', 'agt_nobody')), [])
     })
 
     test('[LOOP-1] [PUB-2] a batch of a hundred causes is answered event by event', async () => {

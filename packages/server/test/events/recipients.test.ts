@@ -1,6 +1,9 @@
 // Events that are addressed to an agent or to the members of a channel.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { findAddressees } from '../../src/events/addressee.ts'
+import { prepareEvent } from '../../src/events/envelope.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ack, event, eventIds, ids, interest, poll, publish } from './tools.ts'
@@ -33,6 +36,15 @@ onBothEngines((engine) => {
       service.call(`POST /v1/agents/${agent.id}/${to}`, { token: tenant.admin })
     const receipts = async (eventId: string) =>
       (await service.call(`GET /v1/events/${eventId}`, { token: sender.token })).body.deliveries
+
+    test('[RCP-9] what no participant of the tenant sends addresses nobody', async () => {
+      const envelope = event({ recipient: sender.id })
+      const prepared = prepareEvent(envelope, JSON.stringify(envelope))
+      const found = (from: string) => findAddressees(service.store, tenant.id, from, [prepared])
+      assert.deepEqual((await found(sender.id)).get(prepared), { kind: 'agent', id: sender.id })
+      const makeId = idMaker(service.clock.now)
+      for (const from of ['webhook', 'connector'] as const) assert.equal((await found(makeId(from))).size, 0)
+    })
 
     test('[RCP-1] [RCP-8] an addressed event goes to its recipient and to agents whose interests match', async () => {
       const [to, listener] = [await tenant.agent(), await tenant.agent()]

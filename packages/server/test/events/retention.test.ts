@@ -73,6 +73,21 @@ onBothEngines((engine) => {
       assert.equal((await publish(service, await token(), { id: 'done' })).body.status, 'accepted')
     })
 
+    test('[RET-1] what was acknowledged late is kept as long as anything else', async () => {
+      await publish(service, await token(busy), { id: 'slow', type: 'busy.slow' })
+      const kept = async (): Promise<number> => {
+        await service.app.runOnce.retain()
+        const { deliveries } = (await service.call('GET /v1/events/slow', { token: await token(busy) })).body
+        return deliveries.filter(({ agent_id }: { agent_id: string }) => agent_id === busy.id).length
+      }
+      await service.clock.jump(9 * DAY)
+      await ack(service, await token(busy), ids(await poll(service, await token(busy))))
+      await service.clock.jump(9 * DAY)
+      assert.equal(await kept(), 1)
+      await service.clock.jump(2 * DAY)
+      assert.equal(await kept(), 0)
+    })
+
     test('[RET-1] [FLT-2] a large purge goes in small steps and finishes', async () => {
       const fresh = await token(busy)
       const many = Array.from({ length: 500 }, (_, i) => ({

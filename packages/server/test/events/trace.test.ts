@@ -67,6 +67,22 @@ onBothEngines((engine) => {
       assert.equal((await receipt(id, tenant.admin)).status, 200)
     })
 
+    test('[REC-3] a receipt names no channel that its reader does not see', async () => {
+      const made = await service.call('POST /v1/channels', {
+        token: receiver.token,
+        body: { name: 'Hidden', type: 'private' },
+      })
+      const feed = await service.call(`POST /v1/channels/${made.body.id}/feeds`, {
+        token: receiver.token,
+        body: { event_type_glob: 'hidden.*' },
+      })
+      const id = (await publish(service, sender.token, { type: 'hidden.x' })).body.event_id
+      const matched = async (token: string) => (await receipt(id, token)).body.deliveries[0].matched
+      assert.deepEqual(await matched(sender.token), [{ kind: 'feed', id: null }])
+      const shown = { kind: 'feed', id: feed.body.id, channel_id: made.body.id }
+      for (const token of [receiver.token, tenant.admin]) assert.deepEqual(await matched(token), [shown])
+    })
+
     test('[REC-5] [REC-6] [REC-7] explain says who would receive an event and why, and stores nothing', async () => {
       const explain = async (body: unknown) => service.call('POST /v1/events/explain', { token: sender.token, body })
       const sample = event({ type: 'trace.y', data: { n: 3 } })

@@ -75,6 +75,19 @@ test('[RTE-5] filters of one event share a budget, and the costliest are left ou
   assert.equal(cut, 0)
 })
 
+test('[RTE-5] cheap filters use up no budget, however many there are', () => {
+  const many = 8_000
+  const table = tableOf(Array.from({ length: many }, (_, i) => `data.list.exists(a, a == ${-1 - i}) || data.n == 1`))
+  let cut = 0
+  const tools = { filters: makeFilters(), overBudget: () => void cut++ }
+  const event = { type: 'a.b', data: { n: 1, list: LIST.slice(0, 40) } }
+  matchAtOnce(table, event, tools)
+  const { matches, steps } = matchAtOnce(table, event, tools)
+  assert.deepEqual([matches.size, cut], [many, 0])
+  // Without what each evaluation and each recipient costs besides.
+  assert.ok(steps - 30 * many > EVENT_STEPS, String(steps))
+})
+
 test('[RTE-5] a filter also has its own budget, alone or with others', () => {
   let cut = 0
   const tools = { filters: makeFilters(), overBudget: () => void cut++ }

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeHandover } from '../../src/delivery/handover.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
+import { NO_ADDRESSEES } from '../../src/events/addressee.ts'
+import { NONE_KNOWN } from '../../src/events/causation.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
+import { makeWriteGroup } from '../../src/events/write-group.ts'
 import { insertInterests, type InterestRow } from '../../src/interests/sql.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { recordRoutingChange } from '../../src/routing/changes.ts'
@@ -163,6 +166,23 @@ onBothEngines((engine) => {
         await subscribe(tx, 'b.*')
       })
       assert.deepEqual(globs(await tableNow()), ['a.*', 'b.*'])
+    })
+
+    test('[RTE-3] what was routed by a version that is reused for another change is routed again', async () => {
+      await store.tx((tx) => subscribe(tx, 'com.test.*'))
+      const { version } = await tableNow()
+      const envelope = event()
+      const events = [prepareEvent(envelope, JSON.stringify(envelope))]
+      const byAnother = { version, stamp: 'another', steps: 0, addressees: NO_ADDRESSEES }
+      const routed = { ...byAnother, events: [{ matches: [], refused: null }] }
+      const { makeId, clock, handover } = parts()
+      const write = makeWriteGroup(router, makeId, clock)
+      const group = [{ submission: { tenantId: tenant.id, senderId: agent.id, events }, routed }]
+      const { added } = await store.tx((tx) => write(tx, group, true, handover.take, NONE_KNOWN))
+      assert.deepEqual(
+        added.map(({ recipient_id }) => recipient_id),
+        [agent.id],
+      )
     })
 
     test('[RTE-16] a transaction does not read a whole table: it starts over when the table has been read', async () => {
