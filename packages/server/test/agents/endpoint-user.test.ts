@@ -113,13 +113,14 @@ onBothEngines((engine) => {
     assert.deepEqual(await push(), { authorization: BASIC, path: '/other' })
   })
 
-  test('[AGT-11] *** takes them to no other host, and is never stored', async () => {
+  test('[AGT-11] *** takes them to no other host or scheme, and is never stored', async () => {
     const elsewhere = masked.replace('127.0.0.1', 'localhost')
-    const refuse = async (): Promise<void> => {
-      const body = { delivery_endpoint: elsewhere }
+    const refuse = async (url = elsewhere): Promise<void> => {
+      const body = { delivery_endpoint: url }
       const reply = await service.call(`PATCH /v1/agents/${agent.id}`, { token: tenant.admin, body })
-      assertError(reply, 'validation_failed', { field: 'delivery_endpoint', value: elsewhere })
+      assertError(reply, 'validation_failed', { field: 'delivery_endpoint', value: url })
     }
+    await refuse(masked.replace('http:', 'https:'))
     await refuse()
     assert.equal((await push()).authorization, BASIC)
     await update(tenant.admin, elsewhere.replace('***@', ''))

@@ -202,6 +202,25 @@ onBothEngines((engine) => {
     return delivery_ids[0]!
   }
 
+  test('[CON-18] a change whose transaction the store begins again leaves one entry', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const id = await deadLetter(agent, 'a.b')
+    const { store } = service
+    const { tx } = store
+    const undone = new Error('a deadlock')
+    store.tx = async (work, options) => {
+      await tx((db) => work(db).then(() => Promise.reject(undone)), options).catch((error) =>
+        assert.equal(error, undone),
+      )
+      return tx(work, options)
+    }
+    const replayed = await service.call(`POST /v1/delivery/dlq/${id}/replay`, { token: agent.token })
+    store.tx = tx
+    assert.equal(replayed.status, 200, replayed.text)
+    assert.deepEqual(await actions(tenant, '?action=replayDeadLetter'), ['replayDeadLetter'])
+  })
+
   for (const what of ['replay', 'discard'])
     test(`[CON-18] a ${what} that finds no dead letter leaves no entry`, async () => {
       const tenant = await service.tenant()

@@ -139,6 +139,13 @@ onBothEngines((engine) => {
       assertError(await remove(agent.token), 'not_found', { resource_type: 'interest', resource_id: body.id })
     })
 
+    test('[INT-7] whoever holds admin deletes the interests of any agent', async () => {
+      const { body } = await interest(service, agent, { event_type: 'int7.lost' })
+      const { token } = await tenant.agent({ scopes: ['interests:write', 'admin'] })
+      const removed = await service.call(`DELETE /v1/agents/${agent.id}/interests/${body.id}`, { token })
+      assert.equal(removed.status, 204, removed.text)
+    })
+
     test('[INT-8] [INT-9] backfill delivers the newest matching events, oldest first, each once', async () => {
       const late = await tenant.agent()
       const sent: string[] = []

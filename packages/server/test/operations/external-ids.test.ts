@@ -165,6 +165,8 @@ onBothEngines((engine) => {
       const changed = await put('channels', 'room', { ...CHANNEL, name, description: 'For all' }, token)
       assert.deepEqual([changed.status, changed.body.id, changed.body.name], [200, made.body.id, name])
     }
+    const described = { ...CHANNEL, name: 'By the org-admin', description: 'For some' }
+    assert.equal((await put('channels', 'room', described, tenant.admin)).body.description, 'For some')
     assertError(
       await put('channels', 'room', { ...CHANNEL, type: 'private' }, owner.token),
       'business_rule_violation',

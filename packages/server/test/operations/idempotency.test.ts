@@ -87,6 +87,7 @@ onBothEngines((engine) => {
     // Characters are counted, not the bytes that a header consists of.
     const inBytes = (key: string): string => Buffer.from(key).toString('latin1')
     assertReplay(await create(inBytes('é'.repeat(255))), await create(inBytes('é'.repeat(255))))
+    assert.equal((await create(inBytes('😀'.repeat(255)))).status, 201)
     assertError(await create(inBytes('é'.repeat(256))), 'validation_failed', {
       field: 'Idempotency-Key',
       value: 'é'.repeat(200),
