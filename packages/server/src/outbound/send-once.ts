@@ -109,6 +109,8 @@ export function sendOnce(
       socket.destroy()
     })
     request.on('response', (response) => {
+      // It came in one read with too many 1xx responses, which have ended the exchange.
+      if (interim > MAX_INTERIM) return void response.on('error', () => {})
       receive(response)
       drain(response, () => resolve(received!))
     })

@@ -57,6 +57,11 @@ const RESPONSES: [what: string, respond: (socket: Socket) => void, exchange: Rec
   ['a 101 without an upgrade', writes('HTTP/1.1 101 Odd\r\n\r\n'), { status: 101 }],
   ['interim responses', writes('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10) + OK), { status: 200 }],
   [
+    'one interim response too many',
+    writes('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(11) + OK),
+    { error: 'too many 1xx responses' },
+  ],
+  [
     'interim responses without end',
     (socket) => writeForever(socket, 'HTTP/1.1 100 Continue\r\n\r\n'),
     { error: 'too many 1xx responses' },
