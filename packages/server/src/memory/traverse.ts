@@ -46,9 +46,6 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const inOrder = (a: Way, b: Way): number =>
   b.strength - a.strength || compare(a.memoryId, b.memoryId) || compare(a.relationshipId, b.relationshipId)
 
-// A factor this small counts as 0: the product could underflow.
-const product = (a: number, b: number): number => (a < 1e-100 || b < 1e-100 ? 0 : a * b)
-
 /**
  * Collects ways and keeps the first MAX_TRAVERSED, with the strongest for each memory or each relationship. It never
  * holds more than twice as many, whatever is walked: a way that is dropped has MAX_TRAVERSED before it, and its key
@@ -133,7 +130,7 @@ export async function reachedFrom(
     for await (const ways of waysFrom(walk, ids, direction, level === 1 ? Infinity : MAX_WALKED))
       for (const way of ways) {
         if (passed.has(way.memoryId)) continue
-        const strength = level === 1 ? way.strength : product(from.get(way.fromId)!, way.strength)
+        const strength = level === 1 ? way.strength : from.get(way.fromId)! * way.strength
         strongest.add({ ...way, strength })
       }
     const found = strongest.first()
