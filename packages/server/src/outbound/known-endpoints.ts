@@ -41,7 +41,6 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   const notPushed = new Set<string>()
   let toAsk = new Set<string>()
   let isAsking = false
-  let changes = 0
   let scannedUpTo = ''
 
   function endpointOf({ tenant_id, id, delivery_endpoint: url }: PushedAgent): Endpoint {
@@ -75,12 +74,11 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   async function askTheStore(): Promise<void> {
     const ids = [...toAsk]
     toAsk = new Set()
-    const before = changes
     try {
       const pushed = await pushedAmong(store, ids)
       if (notPushed.size > MAX_KNOWN) notPushed.clear()
-      // An agent changed while the query ran: the result may be from before, and is not cached.
-      if (changes === before) for (const id of ids) notPushed.add(id)
+      // An agent that changed while the query ran is in `toAsk` again.
+      for (const id of ids) notPushed.add(id)
       for (const agent of pushed) {
         notPushed.delete(agent.id)
         markDue(endpointOf(agent))
@@ -122,7 +120,6 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   // An agent changed: it may be pushed to from now on, or at another URL. The store is asked for the URL, because no
   // claim would show it while the old one is held or its breaker is open.
   announcements.listen('agent', (agentId) => {
-    changes++
     notPushed.delete(agentId)
     noteArrivals([agentId])
     ask(agentId)
