@@ -217,7 +217,11 @@ onBothEngines((engine) => {
         [into.id, x.id, 0.75],
       ],
     )
-    for (const { id } of [a, b]) assertError(await calls.get(agent, id), 'not_found')
+    for (const { id } of [a, b]) {
+      assertError(await calls.get(agent, id), 'not_found')
+      for (const table of ['memory_recall', 'memory_vectors', 'memory_facts'])
+        assert.deepEqual(await service.store.rows(`select 1 from ${table} where memory_id = ?`, [id]), [], table)
+    }
     assert.deepEqual(ids((await calls.list(agent, { status: 'deleted' })).memories), [b.id, a.id])
     assertError(await merge(agent, into.id, [a.id]), 'not_found')
     const more = await calls.make(agent)
@@ -242,11 +246,17 @@ onBothEngines((engine) => {
         [absent, theirs.id],
       ])
         assertError(await merge(agent, into.id, body), 'not_found', { resource_id: absent })
+    assertError(await merge(agent, later, [before]), 'not_found', { resource_id: later })
     assertError(await merge(admin, into.id, [own.id, theirs.id]), 'business_rule_violation', {
       rule: 'merge_mismatch',
       memory_id: theirs.id,
     })
     assertError(await merge(agent, into.id, [own.id, narrow.id]), 'business_rule_violation', { rule: 'merge_mismatch' })
+    const [blue, red] = [
+      await calls.make(agent, { scope: 'team', team_id: 'blue' }),
+      await calls.make(agent, { scope: 'team', team_id: 'red' }),
+    ]
+    assertError(await merge(agent, blue.id, [red.id]), 'business_rule_violation', { rule: 'merge_mismatch' })
     for (const wrong of [[], 'x', Array(21).fill(own.id)])
       assertError(await merge(agent, into.id, wrong), 'validation_failed')
     assert.equal((await calls.get(agent, own.id)).status, 200)

@@ -124,11 +124,11 @@ onBothEngines((engine) => {
 
   test('[KEP-3] an older version is restored as the newest one; its visibility stays', async () => {
     await calls.patch(agent, memory.id, { title: 'Second', content: 'Two', metadata: { b: 2 } })
-    await calls.promote(agent, memory.id, { scope: 'institutional' })
+    await calls.promote(agent, memory.id, { scope: 'team', team_id: 'blue' })
     await service.clock.advance(1000)
     const back = await restore(agent, 1)
     assert.equal(back.status, 200, back.text)
-    const expected = { ...memory, scope: 'institutional', updated_at: now() }
+    const expected = { ...memory, scope: 'team', team_id: 'blue', updated_at: now() }
     assert.deepEqual(back.body, expected)
     assert.deepEqual((await versions())[0], {
       version: 4,
@@ -164,7 +164,7 @@ onBothEngines((engine) => {
     await calls.patch(agent, memory.id, { expires_at: null, title: 'Later' })
     assert.equal((await restore(agent, 2)).body.expires_at, soon)
     await restore(agent, 1)
-    await service.clock.advance(61_000)
+    await service.clock.advance(60_000)
     const back = (await restore(agent, 2)).body
     assert.equal(back.expires_at, null)
     assert.equal(back.title, 'First')

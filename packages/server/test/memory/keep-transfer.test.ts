@@ -225,6 +225,24 @@ onBothEngines((engine) => {
     assert.equal((await calls.related(agent, known.id))[0]!.relationship.strength, 0.75)
   })
 
+  test('[KEP-9] a relationship is changed by its maker and the owner of its source, and by no other', async () => {
+    const tenant = await service.tenant()
+    const [owner, maker, other] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
+    const [from, to] = [
+      await calls.make(owner, { scope: 'institutional' }),
+      await calls.make(owner, { scope: 'institutional' }),
+    ]
+    assert.equal((await calls.relate(maker, from.id, to.id)).status, 201)
+    const line = { source_memory_id: from.id, target_memory_id: to.id, relationship_type: 'supports' }
+    for (const [by, strength, updated] of [
+      [maker, 0.5, 1],
+      [other, 0.25, 0],
+      [owner, 0.75, 1],
+    ] as const)
+      assert.deepEqual((await imported(by, [{ ...line, strength }])).counts, [0, updated, 1 - updated, 0])
+    assert.equal((await calls.related(other, from.id))[0]!.relationship.strength, 0.75)
+  })
+
   test('[KEP-9] a deleted memory whose external id is taken is not restored; other lines go on', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
@@ -243,6 +261,34 @@ onBothEngines((engine) => {
     await calls.forget(agent, holder.id)
     assert.deepEqual((await imported(admin, lines)).counts, [0, 1, 1, 0])
     assert.equal((await calls.get(agent, gone.id)).body.title, 'Back')
+  })
+
+  test('[KEP-8] a new memory has the times of its line, but is not changed before it was made or after now', async () => {
+    const agent = await (await service.tenant()).agent()
+    const [early, late, now] = ['2001-01-01T00:00:00.000Z', '2002-01-01T00:00:00.000Z', service.clock.now()]
+    const [present, future] = [new Date(now).toISOString(), new Date(now + 1).toISOString()]
+    for (const [created_at, updated_at, ...kept] of [
+      [early, late, early, late],
+      [late, early, late, late],
+      [early, future, early, present],
+      [future, early, present, present],
+    ]) {
+      await imported(agent, [{ ...aMemory, title: `${created_at} ${updated_at}`, created_at, updated_at }])
+      const [memory] = (await calls.list(agent, { limit: '1' })).memories
+      assert.deepEqual([memory!.created_at, memory!.updated_at], kept)
+    }
+  })
+
+  test('[KEP-9] a memory that comes back before its expiry is swept is found by its new facts alone', async () => {
+    const agent = await (await service.tenant()).agent()
+    const expires_at = new Date(service.clock.now() + 1_000).toISOString()
+    const { id } = await calls.make(agent, { title: 'Pump', metadata: { hall: 'north' }, expires_at })
+    await service.clock.advance(1_000)
+    const line = { ...aMemory, id, title: 'Pump', metadata: { hall: 'south' } }
+    assert.deepEqual((await imported(agent, [line])).counts, [0, 1, 0, 0])
+    const inHall = async (hall: string) =>
+      ids((await calls.search(agent, 'Pump', { metadata: { hall } })).map(({ memory }) => memory))
+    assert.deepEqual([await inHall('north'), await inHall('south')], [[], [id]])
   })
 
   test('[KEP-8] every exported line can be imported, also of a memory of the largest size', async () => {
@@ -304,11 +350,13 @@ onBothEngines((engine) => {
       ]),
     )
     await service.clock.advance(1000)
-    const { counts, errors } = await imported(
-      agent,
-      ['A', 'B', 'C'].map((title) => ({ ...aMemory, title })),
-    )
-    assert.deepEqual(counts, [0, 0, 0, 3])
+    // A deleted memory that would come back needs room like a new one.
+    const [gone] = (await calls.list(agent, { status: 'deleted' })).memories
+    const { counts, errors } = await imported(agent, [
+      ...['A', 'B', 'C'].map((title) => ({ ...aMemory, title })),
+      { ...aMemory, id: gone!.id },
+    ])
+    assert.deepEqual(counts, [0, 0, 0, 4])
     assert.equal(errors[0]!.error.details['rule'], 'quota_exceeded')
   })
 

@@ -112,6 +112,17 @@ onBothEngines((engine) => {
     await calls.patch(agent, id, { metadata })
   })
 
+  test('[RCL-7] 64 members are filtered by, with names of 128 and values of 256 characters', async () => {
+    const { id } = made['c']!
+    const { metadata } = (await calls.get(agent, id)).body
+    const longest = { ['n'.repeat(128)]: 'v'.repeat(256) }
+    const many = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`m${i}`, i]))
+    await calls.patch(agent, id, { metadata: { ...longest, ...many } })
+    for (const filter of [longest, { m62: 62 }]) assert.equal(await found({ metadata: filter }), 'c')
+    assert.equal(await found({ metadata: { m63: 63 } }), '')
+    await calls.patch(agent, id, { metadata })
+  })
+
   test('[RCL-8] min_score leaves out results with a lower score', async () => {
     const { results } = (await search({ query: 'valve a' })).body
     const middle = results[1]!.score
@@ -157,7 +168,8 @@ onBothEngines((engine) => {
     const brief = await calls.make(agent, { title: 'Brief d', expires_at: iso(service.clock.now() + 1_000) })
     const gone = await calls.make(agent, { title: 'Gone e', content: 'Soon gone' })
     await calls.forget(agent, gone.id)
-    await service.clock.advance(2_000)
+    // To the millisecond of its expiry: from then on it is not active any more.
+    await service.clock.advance(1_000)
     assert.equal(await listed({ status: 'deleted' }), 'e')
     assert.equal(await listed({ status: 'deleted', search: 'SOON g' }), 'e')
     assert.equal(await listed({ status: 'deleted', search: 'late' }), '')

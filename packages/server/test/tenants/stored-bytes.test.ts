@@ -86,6 +86,13 @@ onBothEngines((engine) => {
     assert.equal(await counted(), Buffer.byteLength('A noteshort{}'))
   })
 
+  test('[POL-12] a change that adds no bytes needs no room, even where the quota is exceeded', async () => {
+    const id = await remember()
+    await limitTo(1)
+    assert.equal((await call(`PATCH /v1/memories/${id}`, { content: 'SHORT', confidence: 0.5 })).status, 200)
+    isExceeded(await call(`PATCH /v1/memories/${id}`, { content: 'longer' }), 1)
+  })
+
   test('[POL-12] relationships are stored bytes, and each way to delete one gives them back', async () => {
     const [a, b, c, d] = [await remember(), await remember(), await remember(), await remember()]
     const before = await counted()
