@@ -56,6 +56,10 @@ test('[ING-4] of a whole body 5,000 members and items are looked at', async () =
   }
 })
 
+test('[ING-4] of a GitHub body three levels are kept', () => {
+  assert.deepEqual(compactGithub({ a: { b: { c: { d: 1 }, e: 2 } } }), { a: { b: { e: 2 } } })
+})
+
 test('[ING-4] `__proto__` is a member like any other: no filter sees what the data does not show', () => {
   const hostile = '{"action":"opened","__proto__":{"celsius":99},"inner":{"__proto__":{"celsius":99}}}'
   const data = compactGithub(JSON.parse(hostile))

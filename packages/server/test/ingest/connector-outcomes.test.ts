@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import type { Publish } from '../../src/events/publish.ts'
 import { amqp } from '../../src/ingest/connectors/amqp.ts'
 import { compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
-import { ruleBroken } from '../../src/kernel/failure.ts'
+import { publishMessage } from '../../src/ingest/connectors/publish-message.ts'
+import { rateLimited, ruleBroken, unavailable } from '../../src/kernel/failure.ts'
 import { StoreUnavailable } from '../../src/store/db.ts'
 import { startPeer } from '../support/amqp-broker.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -59,3 +60,24 @@ for (const fates of three) {
     await until(() => peer.receivers() === 0)
   })
 }
+
+test('[AMQP-2] [AMQP-3] what there is no room for now comes again, and what is refused for good does not', async () => {
+  const target = { tenantId: 'ten_1', connectorId: 'con_1', source: 'erp' }
+  const event = compileMapping('erp', DEFAULT_MAPPING).map({ body: {}, raw: Buffer.from('{}'), headers: {}, now: 0 })
+  let prepared = event.next()
+  while (!prepared.done) prepared = event.next()
+  const { value } = prepared
+  for (const [failure, kind] of [
+    [ruleBroken('quota_exceeded', 'The quota of the tenant is used up'), 'retry'],
+    [rateLimited(1, 1, 1), 'retry'],
+    [unavailable('The node is busy'), 'retry'],
+    [ruleBroken('reserved_event_id', 'It belongs to another source'), 'invalid'],
+  ] as const) {
+    const publishes = [
+      () => Promise.reject(failure),
+      async () => [{ status: 'refused', failure }],
+    ] as unknown as Publish[]
+    for (const publish of publishes)
+      assert.equal((await publishMessage({ ...target, publish }, async () => value)).kind, kind, failure.message)
+  }
+})

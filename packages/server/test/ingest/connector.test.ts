@@ -227,6 +227,8 @@ onBothEngines((engine) => {
         ]),
       )
       await a.runOnce()
+      // Nor does the node that stops free a lease that is not its own.
+      await b.runOnce()
       assert.deepEqual([runs(a), runs(b)], [0, 0])
       await until(() => peer.receivers() === 0)
     })

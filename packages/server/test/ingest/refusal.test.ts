@@ -182,4 +182,11 @@ test('[ING-2] long bodies take turns by address, and one address cannot fill the
   await Promise.all(running)
   assert.deepEqual(order.slice(0, 2).sort(), ['greedy 0', 'other'])
   assert.equal(order.length, 4)
+  // What has had its turn counts no longer.
+  const again = Promise.withResolvers<void>()
+  const more = [takeTurn('first', 's', 1, () => again.promise), takeTurn('first', 's', 1, () => again.promise)]
+  more.push(takeTurn('greedy', 's', 30 * MEBIBYTE, work('later')))
+  again.resolve()
+  await Promise.all(more)
+  assert.equal(order.at(-1), 'later')
 })
