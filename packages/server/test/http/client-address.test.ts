@@ -25,6 +25,13 @@ const CASES: [what: string, trusted: string, remote: string, headers: Record<str
   ['who says nothing', '10.0.0.1', '10.0.0.1', {}, '10.0.0.1'],
   ['who says nonsense', '10.0.0.1', '10.0.0.1', { 'x-forwarded-for': '1.1.1.1, unknown' }, '10.0.0.1'],
   ['all are proxies', '10.0.0.0/8', '10.0.0.1', { 'x-forwarded-for': '10.0.0.3, 10.0.0.2' }, '10.0.0.3'],
+  [
+    'whose list is too long',
+    '10.0.0.0/8',
+    '10.0.0.1',
+    { 'x-forwarded-for': `6.6.6.6${', 10.0.0.2'.repeat(32)}` },
+    '10.0.0.2',
+  ],
   ['as IPv6', '::1', '::1', { 'x-forwarded-for': '2001:db8::7' }, '2001:db8::7'],
   ['as IPv4 in IPv6', '10.0.0.1', '::ffff:10.0.0.1', { 'x-forwarded-for': '::ffff:9.9.9.9' }, '9.9.9.9'],
   ['with ports', '10.0.0.1,fd00::/8', 'fd00::1', { 'x-forwarded-for': '[2001:db8::7]:80, 10.0.0.1:81' }, '2001:db8::7'],

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { afterFailedPush } from '../../src/delivery/rules.ts'
 import { allowance, closed, failed, OPENS_AFTER, stateOf, succeeded, type Breaker } from '../../src/outbound/breaker.ts'
+import { applyOutcome, blockedUntil, newEndpoint, wantedBy } from '../../src/outbound/endpoint.ts'
+import { makeHeldLeases } from '../../src/outbound/held-leases.ts'
 import { outcomeOf, retryAfterMs } from '../../src/outbound/outcome.ts'
 import { makeSlots, REPUTATIONS, type Reputation } from '../../src/outbound/slots.ts'
 import { deliveryEvent } from '../../src/outbound/stream.ts'
@@ -86,6 +88,37 @@ test('[POL-8] the breaker opens, lets one delivery through a minute, and closes'
   assert.equal(failed(breaker, NOW + 61_000).pausedUntil, NOW + 121_000)
   assert.deepEqual(succeeded(breaker, NOW + 59_999), breaker, 'a success that was under way when it opened')
   assert.deepEqual(succeeded(breaker, NOW + 60_000), closed)
+})
+
+test('[PUSH-8] an endpoint that asks for time gets half as many requests at once, and rests for an hour at most', () => {
+  const url = 'https://example.com/'
+  const endpoint = { ...newEndpoint({ tenantId: 'ten_1', recipientId: 'agt_1' }, url), due: true }
+  const respond = (status: number, retryAfter?: string): void => {
+    const result = { status, retryAfter }
+    applyOutcome(endpoint.history, url, result, outcomeOf(result, NOW), 1, NOW)
+  }
+  for (let i = 1; i < 8; i++) respond(200)
+  assert.equal(wantedBy(endpoint, NOW), 8)
+  respond(429, '7200')
+  assert.deepEqual([wantedBy(endpoint, NOW), blockedUntil(endpoint, NOW)], [0, NOW + 3_600_000])
+  assert.equal(wantedBy(endpoint, NOW + 3_600_000), 4)
+})
+
+test('[SSE-3] a lease is held until the moment in which it lapses, and one that was claimed again stays', () => {
+  const leases = makeHeldLeases()
+  const [old, other] = [
+    { id: 'a', lease: 1 },
+    { id: 'b', lease: 1 },
+  ]
+  leases.add([
+    { ...old, lease: 2, until: NOW + 1 },
+    { ...other, until: NOW },
+  ])
+  leases.refresh([old, other], new Map([['b', { id: 'b', leases: 1, due_at: NOW + 1 }]]), NOW)
+  assert.deepEqual([leases.list(), leases.lapsesAt()], [[{ id: 'a', lease: 2 }, other], NOW + 1])
+  leases.refresh([other], new Map([['b', { id: 'b', leases: 1, due_at: NOW + 1 }]]), NOW + 1)
+  assert.deepEqual(leases.list(), [{ id: 'a', lease: 2 }])
+  assert.deepEqual([leases.givenBack([old]), leases.givenBack([{ id: 'a', lease: 2 }])], [false, true])
 })
 
 const MB = 1_000_000
