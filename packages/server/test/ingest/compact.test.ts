@@ -60,6 +60,11 @@ test('[ING-4] of a GitHub body three levels are kept', () => {
   assert.deepEqual(compactGithub({ a: { b: { c: { d: 1 }, e: 2 } } }), { a: { b: { e: 2 } } })
 })
 
+test('[ING-4] of the metadata of a Stripe object scalars are kept, null too', () => {
+  const object = { metadata: { a: 1, b: { c: 1 }, d: [1], e: null } }
+  assert.deepEqual(compactStripe({ data: { object } }), { metadata: { a: 1, e: null } })
+})
+
 test('[ING-4] `__proto__` is a member like any other: no filter sees what the data does not show', () => {
   const hostile = '{"action":"opened","__proto__":{"celsius":99},"inner":{"__proto__":{"celsius":99}}}'
   const data = compactGithub(JSON.parse(hostile))

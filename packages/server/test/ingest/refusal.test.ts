@@ -146,6 +146,17 @@ onBothEngines((engine) => {
     assertError(await post(at, body.signing_secret, { id: 7 }), 'authentication_failed')
   })
 
+  test('[HOOK-6] [ING-3] of the secrets that were replaced within a day the last three are valid', async () => {
+    const { webhook, signing_secret } = await calls.webhook({ tenant: one.slug, source: 'often' })
+    const later: string[] = []
+    for (let i = 0; i < 4; i++)
+      later.push((await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)).body.signing_secret)
+    const at = `${one.slug}/${webhook.id}`
+    assertError(await post(at, signing_secret, { id: 'first' }), 'authentication_failed')
+    for (const [id, secret] of later.entries()) assert.equal((await post(at, secret, { id })).status, 202)
+    await calls.operator(`DELETE /operator/webhooks/${webhook.id}`)
+  })
+
   test("[ING-2] [HOOK-5] each of 32 webhooks is found at the tenant's URL if the body is short", async () => {
     const last = ofMany[31]!
     assert.equal((await post(many.slug, last.signing_secret, { id: 'short' })).status, 202)
