@@ -15,6 +15,9 @@ test('[CEL-1] a shared budget pays for several evaluations, and says what each t
     compiled.evaluate([{}, { n: 2 }], budget)
     assert.equal(budget.left, 1000 - i * price)
   }
+  const exact = { left: price }
+  assert.equal(compiled.evaluate([{}, { n: 2 }], exact), true)
+  assert.equal(exact.left, 0)
 })
 
 test('[CEL-1] past the end of a shared budget nothing is evaluated, and it does not go below zero', () => {
