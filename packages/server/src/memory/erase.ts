@@ -2,9 +2,10 @@
 // versions nor its relationships.
 import { isId } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { insufficientScope, notFound } from '../kernel/failure.ts'
+import { insufficientScope, notFound, onlyFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
+import { forgetMemory } from './forget.ts'
 import type { MemoryTools } from './remember.ts'
 import { RELATIONSHIP_BYTES, sumOfBytes } from './stored-bytes.ts'
 import { deleteVersions } from './versions.ts'
@@ -15,12 +16,19 @@ const STEP = 200
 const ENDS = ['source_memory_id', 'target_memory_id'] as const
 
 /**
- * Deletes the relationships of a memory that is about to be erased, in steps with a transaction each. If the service
- * ends in between, the memory is still there with those that are left, and can be erased again. A memory that does not
- * exist has none.
+ * Deletes a memory that is about to be erased and then its relationships, in steps with a transaction each. If the
+ * service ends in between, it is a deleted memory with those that are left, and can be erased.
  */
-export async function eraseRelationships(store: Store, principal: Principal, id: string): Promise<void> {
+export async function beginErasure(
+  store: Store,
+  tools: Pick<MemoryTools, 'now' | 'index'>,
+  principal: Principal,
+  id: string,
+): Promise<void> {
   if (principal.kind !== 'org_admin') throw insufficientScope('org_admin')
+  // First of all, so that nobody merges it: its relationships would move while they are deleted here. It may be deleted
+  // or expired already, or not exist.
+  await store.tx((tx) => forgetMemory(tx, tools, principal, id), { caller: principal }).catch(onlyFailure)
   const { inRows, skipLocked } = store.dialect
   for (const end of ENDS) {
     // Deletes some relationships of a memory, except those that another transaction has locked.
@@ -36,7 +44,7 @@ export async function eraseRelationships(store: Store, principal: Principal, id:
   }
 }
 
-/** Erases a memory and the relationships that it still has: few, once `eraseRelationships` has been called. */
+/** Erases a memory and the relationships that it still has: few, once `beginErasure` has been called. */
 export async function eraseMemory(
   tx: Db,
   { index }: Pick<MemoryTools, 'index'>,

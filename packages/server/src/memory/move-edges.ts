@@ -73,7 +73,7 @@ const ENDS = [
   ['target_memory_id', 'source_memory_id'],
 ] as const
 
-/** Yields the edges at both ends of a memory, a page at a time. */
+/** Yields the edges at both ends of a memory, a page at a time, and locks them: nobody deletes one that is to stay. */
 async function* edgesOf(tx: Db, tenantId: string, memoryId: string): AsyncGenerator<Edge[]> {
   for (const [near, far] of ENDS) {
     for (let last: readonly [string, number, string] = ['', -1, '']; ; ) {
@@ -81,7 +81,7 @@ async function* edgesOf(tx: Db, tenantId: string, memoryId: string): AsyncGenera
       const page = await tx.rows<Edge>(
         `select id, source_memory_id, target_memory_id, relationship_type, strength from memory_relationships
           where tenant_id = ? and ${near} = ? and (${far}, strength, id) > (?, ?, ?)
-          order by ${far}, strength, id limit ?`,
+          order by ${far}, strength, id limit ? ${tx.dialect.forUpdate}`,
         [tenantId, memoryId, ...last, READ],
       )
       yield page

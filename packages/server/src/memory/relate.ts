@@ -11,9 +11,9 @@ import type { MemoryTools } from './remember.ts'
 import { mayAdminister, seenBy, type Viewer } from './see.ts'
 import {
   deleteRelationshipRow,
-  findRelationship,
   findSameRelationship,
   insertRelationship,
+  lockRelationship,
   type RelationshipRow,
 } from './relationships-sql.ts'
 import { findSeenMemory } from './sql.ts'
@@ -77,7 +77,7 @@ export async function relate(
  */
 export async function unrelate(tx: Db, now: number, principal: Principal, sourceId: string, id: string): Promise<void> {
   const source = await requireMemory(tx, principal, sourceId, now)
-  const row = isId('relationship', id) ? await findRelationship(tx, principal.tenantId, sourceId, id) : undefined
+  const row = isId('relationship', id) ? await lockRelationship(tx, principal.tenantId, sourceId, id) : undefined
   if (!row) throw notFound('relationship', id)
   if (row.created_by !== principal.id && !mayAdminister(principal, source)) {
     // A caller that cannot see the target cannot see the relationship.
@@ -90,8 +90,6 @@ export async function unrelate(tx: Db, now: number, principal: Principal, source
       },
     )
   }
-  // Another transaction may have deleted it since it was read.
-  const deleted = await deleteRelationshipRow(tx, principal.tenantId, id)
-  if (!deleted) throw notFound('relationship', id)
-  meterStoredBytes(tx, principal.tenantId, -deleted.bytes)
+  await deleteRelationshipRow(tx, principal.tenantId, id)
+  meterStoredBytes(tx, principal.tenantId, -relationshipBytes(row))
 }

@@ -1,7 +1,6 @@
 // The rows of relationships between memories. Every query names the tenant.
 import type { RelationshipType } from '@sensorium/contract'
 import { one, type Db } from '../store/db.ts'
-import { RELATIONSHIP_BYTES } from './stored-bytes.ts'
 
 export interface RelationshipRow {
   tenant_id: string
@@ -52,14 +51,10 @@ const SELECTED = `select ${RELATIONSHIP.join(', ')} from memory_relationships
 export const findRelationship = (db: Db, tenantId: string, sourceId: string, id: string) =>
   one<RelationshipRow>(db, SELECTED, [tenantId, sourceId, id])
 
-/** The same, locked until the transaction ends: nobody deletes it while its bytes are counted. */
+/** The same, locked until the transaction ends: nobody deletes or moves it meanwhile. */
 export const lockRelationship = (tx: Db, tenantId: string, sourceId: string, id: string) =>
   one<RelationshipRow>(tx, `${SELECTED} ${tx.dialect.forUpdate}`, [tenantId, sourceId, id])
 
-/** Deletes a relationship and returns the bytes that it counted; undefined if it was deleted before. */
+/** Deletes a relationship that is locked. */
 export const deleteRelationshipRow = (tx: Db, tenantId: string, id: string) =>
-  one<{ bytes: number }>(
-    tx,
-    `delete from memory_relationships where tenant_id = ? and id = ? returning ${RELATIONSHIP_BYTES} as bytes`,
-    [tenantId, id],
-  )
+  tx.run('delete from memory_relationships where tenant_id = ? and id = ?', [tenantId, id])

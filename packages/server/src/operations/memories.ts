@@ -2,7 +2,7 @@
 import { operations } from '@sensorium/contract'
 import type { StepTurns } from '../kernel/step-turns.ts'
 import { analyseChange, changeMemory } from '../memory/change.ts'
-import { eraseMemory, eraseRelationships } from '../memory/erase.ts'
+import { eraseMemory, beginErasure } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
 import { listMemories } from '../memory/list.ts'
@@ -92,7 +92,7 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     }),
 
     prepared(operations.deleteMemory, async ({ principal, params, query }) => {
-      if (query.erase === true) await eraseRelationships(store, principal, params.id)
+      if (query.erase === true) await beginErasure(store, tools, principal, params.id)
       return async (tx) => {
         await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
         return noContent()

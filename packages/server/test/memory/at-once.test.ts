@@ -7,6 +7,7 @@ import type { Principal } from '../../src/auth/principal.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { mergeMemories } from '../../src/memory/merge.ts'
 import { putMemory } from '../../src/memory/put.ts'
+import { unrelate } from '../../src/memory/relate.ts'
 import type { MemoryTools } from '../../src/memory/remember.ts'
 import { importMemory } from '../../src/memory/transfer/import-memory.ts'
 import { originOf } from '../../src/memory/transfer/origin.ts'
@@ -15,6 +16,7 @@ import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { setSettings } from '../tenants/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { aMemory, memoryCalls } from './tools.ts'
@@ -58,6 +60,42 @@ onBothEngines((engine) => {
         headers: { 'content-type': 'application/x-ndjson' },
         raw: lines.map((line) => JSON.stringify(line)).join('\n'),
       })
+
+    /** Two memories that support a third, the second one more strongly. */
+    async function parallel() {
+      const [into, other, target] = [await calls.make(agent), await calls.make(agent), await calls.make(agent)]
+      const strengths = [0.5, 0.9]
+      const made = []
+      for (const [i, { id }] of [into, other].entries())
+        made.push(await calls.relate(agent, id, target.id, { strength: strengths[i] }))
+      const strengthsOf = async (id: string) =>
+        (await calls.related(agent, id)).map(({ relationship }) => relationship.strength)
+      return { into, other, stronger: made[1]!.body.id, strengthsOf }
+    }
+
+    test('[RACE-16] [KEP-13] a merge beside the deletion of the stronger relationship keeps the weaker one', async () => {
+      const { into, other, stronger, strengthsOf } = await parallel()
+      const merged = await beside(
+        (tx) => unrelate(tx, service.clock.now(), principal, other.id, stronger),
+        () =>
+          service.call(`POST /v1/memories/${into.id}/merge`, {
+            token: agent.token,
+            body: { memory_ids: [other.id] },
+          }),
+      )
+      assert.equal(merged.status, 200, merged.text)
+      assert.deepEqual(await strengthsOf(into.id), [0.5])
+    })
+
+    test('[RACE-16] [KEP-13] a relationship that a merge has moved meanwhile is not deleted by its old path', async () => {
+      const { into, other, stronger, strengthsOf } = await parallel()
+      const deleted = await beside(
+        (tx) => mergeMemories(tx, tools, principal, into.id, [other.id]),
+        () => calls.unrelate(agent, other.id, stronger),
+      )
+      assertError(deleted, 'not_found')
+      assert.deepEqual(await strengthsOf(into.id), [0.9])
+    })
 
     test('[RACE-5] two concurrent merges of related memories leave one relationship of each type', async () => {
       const [a, b, x, y] = [

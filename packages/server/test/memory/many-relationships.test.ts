@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
-import { eraseRelationships } from '../../src/memory/erase.ts'
+import { beginErasure } from '../../src/memory/erase.ts'
 import { moveEdges } from '../../src/memory/move-edges.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -44,25 +44,29 @@ onBothEngines((engine) => {
   const left = async (tenantId: string): Promise<number> =>
     (await service.store.rows('select 1 from memory_relationships where tenant_id = ?', [tenantId])).length
 
-  test('[KEP-30] the relationships of an erased memory go in steps, and an erasure that breaks off can be repeated', async () => {
+  test('[KEP-30] [RACE-16] the relationships of an erased memory go in steps, and an erasure that breaks off can be repeated', async () => {
     const { tenant, agent, admin, calls } = await people()
     const { store } = service
-    const hub = await calls.make(agent)
+    const [hub, into] = [await calls.make(agent), await calls.make(agent)]
     await relateMany(tenant.id, hub.id, 450)
+    const tools = { now: service.clock.now, index: service.app.memory.index }
     const who = { tenantId: tenant.id, id: admin.id, keyId: '', teamId: null, scopes: new Set<string>() }
     const principal: Principal = { ...who, kind: 'org_admin' }
     let steps = 0
     const breaking: Store = {
       ...store,
       tx(work, options) {
-        if (steps++ === 2) throw new Error('the service ends here')
+        if (steps++ === 3) throw new Error('the service ends here')
         return store.tx(work, options)
       },
     }
-    await assert.rejects(eraseRelationships(breaking, principal, hub.id), /the service ends here/)
+    await assert.rejects(beginErasure(breaking, tools, principal, hub.id), /the service ends here/)
     assert.equal(await left(tenant.id), 500)
-    assert.equal((await calls.get(agent, hub.id)).status, 200)
-    await assert.rejects(eraseRelationships(store, { ...principal, kind: 'agent' }, hub.id))
+    // Nobody sees it any more, so nobody moves what is left.
+    assertError(await calls.get(agent, hub.id), 'not_found')
+    const merge = { token: agent.token, body: { memory_ids: [hub.id] } }
+    assertError(await service.call(`POST /v1/memories/${into.id}/merge`, merge), 'not_found')
+    await assert.rejects(beginErasure(store, tools, { ...principal, kind: 'agent' }, hub.id))
     const path = `DELETE /v1/memories/${hub.id}?erase=true`
     assert.equal((await service.call(path, { token: admin.token })).status, 204)
     assert.equal(await left(tenant.id), 0)
