@@ -109,6 +109,31 @@ test('[PUSH-16] a connection that is reset after the status sends nothing again'
   assert.equal(requests, 2)
 })
 
+for (const [kept, result, what] of [
+  [2, { status: 200, retryAfter: undefined }, 'is made again over others, and at last over a new one'],
+  [4, { error: 'connection failed: closed by the endpoint' }, 'fails after three'],
+] as const)
+  test(`[PUSH-16] a push over ${kept} kept connections that turn out to be closed ${what}`, async (t) => {
+    const waiting = new Set<Socket>()
+    const used = new Set<Socket>()
+    let requests = 0
+    const { url } = await startRaw(t, (socket) => {
+      requests++
+      if (used.has(socket)) return void socket.destroy()
+      // Connections are made until there are enough: each has its first response when all have their request.
+      if (waiting.add(socket).size + used.size < kept) return
+      for (const one of waiting) {
+        used.add(one)
+        waiting.delete(one)
+        one.write(OK)
+      }
+    })
+    const post = postFor(t)
+    const send = () => post(url, {}, '{}', MAILBOX)
+    await Promise.all(Array.from({ length: kept }, send))
+    assert.deepEqual([await send(), requests], [result, kept + 3])
+  })
+
 /** Counts the calls of a method while the test runs. */
 function countCalls(t: TestContext, prototype: object, method: string, counts: (argument: unknown) => boolean) {
   const count = { calls: 0 }

@@ -93,3 +93,19 @@ test('[PUSH-18] that a name was not found is kept for ten seconds', async (t) =>
   end('nowhere').resolve(['192.0.2.1'])
   assert.deepEqual(await again, ['192.0.2.1'])
 })
+
+test('[PUSH-18] a lookup that was not made is forgotten: the name is looked up when it is needed again', async (t) => {
+  const { resolve, time, begun, end } = await start(t)
+  const first = resolve('slow', 'one')
+  await until(() => begun.length === 1)
+  const late = assert.rejects(resolve('late', 'one'), { code: 'ENOTFOUND' })
+  time.now = 15_000
+  end('slow').resolve([])
+  await Promise.all([first, late])
+  const again = resolve('late', 'one')
+  again.catch(() => begun.push('not looked up'))
+  await until(() => begun.length === 2)
+  assert.equal(begun[1], 'late')
+  end('late').resolve(['192.0.2.1'])
+  assert.deepEqual(await again, ['192.0.2.1'])
+})

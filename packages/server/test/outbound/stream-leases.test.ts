@@ -1,16 +1,20 @@
 // A stream holds leases that other requests end or change meanwhile.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import type { Claim } from '../../src/delivery/claim.ts'
+import type { ClaimedDelivery } from '../../src/delivery/claimed.ts'
 import { giveBack } from '../../src/delivery/settle.ts'
 import type { Mailbox } from '../../src/delivery/sql.ts'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { inGroups } from '../../src/outbound/refresh-streams.ts'
+import { openStream } from '../../src/outbound/stream.ts'
 import { makeParts, type Parts } from '../../src/parts.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
-import { outboundCalls, until } from './tools.ts'
+import { MAILBOX, outboundCalls, until } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('the leases of a stream', () => {
@@ -144,3 +148,35 @@ test('[SSE-8] groups hold about 500 leases of one tenant each, and tenants take 
     ],
   )
 })
+
+for (const [what, isLong] of [
+  ['its reader was behind', false],
+  ['it waited for its turn to be read', true],
+] as const)
+  test(`[SSE-3] a delivery that was settled while ${what} is not written`, async () => {
+    const deliveries = ['one', 'two', 'three'].map((id): ClaimedDelivery => {
+      const lease = { id, lease: 1, until: 30_000 }
+      return isLong ? { ...lease, json: async () => `"${id}"` } : { ...lease, json: `"${id}"` }
+    })
+    const claims = [deliveries]
+    const written: string[] = []
+    const sink = { write: (text: string) => written.push(text) > (isLong ? 0 : 1), end() {}, destroy() {} }
+    const turn = Promise.withResolvers<void>()
+    const stream = openStream(MAILBOX, 10, sink, {
+      claim: (async () => claims.shift() ?? []) as unknown as Claim,
+      clock: fakeClock(),
+      longInTurn: async (_who, run) => (await turn.promise, run()),
+      filled() {},
+      failed: (error) => assert.fail(error as Error),
+    })
+    stream.pump()
+    await until(() => (isLong ? stream.held().length === 3 : written.length === 1))
+    stream.settled(isLong ? ['one'] : ['two'])
+    turn.resolve()
+    stream.drained()
+    await until(() => stream.isIdle())
+    assert.deepEqual(
+      written.map((text) => /^id: (.*)$/m.exec(text)![1]),
+      isLong ? ['two', 'three'] : ['one', 'three'],
+    )
+  })
