@@ -71,6 +71,11 @@ onBothEngines((engine) => {
       }
     const some = await post(token, call('check_mailbox', names(MAX_ARGUMENTS)))
     assert.match(some.text, /k0: expected a known field/)
+    const two = await post(
+      token,
+      [1, 2].map((id) => call('check_mailbox', names(MAX_ARGUMENTS), id)),
+    )
+    assert.equal(two.text.match(/k0: expected a known field/g)?.length, 2, two.text.slice(0, 500))
     const data = { arguments: names(50_000), list: Array(50_000).fill(1) }
     const published = await post(token, [
       call('publish_event', { type: 'wide.x', data }),
