@@ -212,6 +212,8 @@ onBothEngines((engine) => {
       assert.deepEqual(results[4], { event_id: 'b-2', status: 'accepted', recipients: 0 })
       for (const wrong of [[], Array.from({ length: 101 }, () => event()), {}, 'x'])
         assertError(await batch(wrong), 'invalid_event', { field: 'body' })
+      const most = await batch(Array.from({ length: 100 }, () => event({ id: 'b-1' })))
+      assert.equal(most.body.results.length, 100, most.text)
       assertError(await raw('[{"a":1},', { 'content-type': BATCH }), 'invalid_event', { field: 'body' })
       assertError(await raw('[{"a":1} {"b":2}]', { 'content-type': BATCH }), 'invalid_event', { field: 'body' })
     })

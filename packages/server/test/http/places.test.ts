@@ -63,3 +63,12 @@ test('[SAFE-3] [SAFE-4] the node has 10,000 places, and beyond them health is st
   assert.deepEqual([health.places.length, health.refusal.details['limit']], [64, 64])
   assert.equal(places.ofHealth('203.0.113.10').length, 2)
 })
+
+test('[SAFE-3] however many addresses come, those that have requests in hand keep their shares', () => {
+  const places = makePlaces()
+  const { places: own } = fill(() => places.ofAddress('203.0.113.9'))
+  for (let i = 0; i <= 50_000; i++) places.giveBack(places.ofAddress(`address-${i}`))
+  assert.throws(() => places.ofAddress('203.0.113.9'), { code: 'rate_limited' })
+  places.giveBack(own.pop()!)
+  assert.equal(fill(() => places.ofAddress('203.0.113.9')).places.length, 1)
+})

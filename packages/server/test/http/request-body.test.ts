@@ -53,6 +53,16 @@ onBothEngines((engine) => {
     })
   })
 
+  test('[HTTP-7] a body that is encoded is 415, whatever its content type', async () => {
+    for (const [encoding, status] of [
+      ['gzip', 415],
+      ['Identity', 201],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
+      assert.equal((await post({ raw: JSON.stringify(AGENT), headers })).status, status)
+    }
+  })
+
   test('[HTTP-7] an operation without a body takes any, and ignores it', async () => {
     const agent = await tenant.agent()
     const options = { token: tenant.admin, raw: '{broken', headers: { 'content-type': 'text/plain' } }
@@ -103,8 +113,8 @@ onBothEngines((engine) => {
     const head = `POST /v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${tenant.admin}\r\ncontent-type: application/json\r\n`
     // Announced too long: refused with no byte of it sent.
     const announced = await rawConnection(service.url)
-    announced.write(`${head}content-length: ${50 * MIB}\r\n\r\n`)
-    assert.deepEqual(JSON.parse((await announced.reply()).body).error.details, { actual_size: 50 * MIB, max_size: MIB })
+    announced.write(`${head}content-length: ${MIB + 1}\r\n\r\n`)
+    assert.deepEqual(JSON.parse((await announced.reply()).body).error.details, { actual_size: MIB + 1, max_size: MIB })
     announced.socket.destroy()
     // Not announced: refused with the byte that is too many, while more could follow.
     const chunked = await rawConnection(service.url)
