@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { Failure } from '../../src/kernel/failure.ts'
 import { parseJson, withExactNumbers } from '../../src/kernel/json.ts'
 import { completeMapping, compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
-import type { IngestMapping } from '@sensorium/contract'
+import { MAX_EVENT_ID, type IngestMapping } from '@sensorium/contract'
 import { atOnce } from '../../src/kernel/step-turns.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
@@ -264,5 +264,20 @@ test('[HOOK-7] the longest type has 255 characters, whatever characters its part
     ['😀'.repeat(parts + 1), 'com.shop.unmapped.received'],
   ] as const) {
     assert.equal(map({ entity, action: 'a' }).type, type)
+  }
+})
+
+test('[HOOK-8] the longest id and subject are kept, and longer ones are not used, whatever characters they have', () => {
+  for (const character of ['x', '😀']) {
+    const id = character.repeat(MAX_EVENT_ID - 'shop:'.length)
+    assert.equal(map({ entity: 'e', action: 'a', id }).id, `shop:${id}`)
+    const longer = { entity: 'e', action: 'a', id: id + character }
+    assert.equal(map(longer).id, `shop:${hash(JSON.stringify(longer))}`)
+    const subject = character.repeat(4_096)
+    for (const [given, kept] of [
+      [subject, subject],
+      [subject + character, undefined],
+    ])
+      assert.equal(map({ entity: 'e', action: 'a', id: 1, given }, { subject: 'body.given' }).envelope['subject'], kept)
   }
 })
