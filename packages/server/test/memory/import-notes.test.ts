@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import type { ImportedMemories } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
-import { aMemory, memoryCalls, type Actor } from './tools.ts'
+import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -47,5 +47,17 @@ onBothEngines((engine) => {
       relationship_type: 'supports',
     })
     assert.deepEqual(await imported(agent, [edge(15), edge(16)]), [1, 0, 0, 1])
+  })
+
+  test('[KEP-14] what was noted of a memory is erased with it', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const noted = () => service.store.rows('select origin from memory_imports where agent_id = ?', [agent.id])
+    assert.deepEqual(await imported(agent, [{ ...aMemory, id: 'line' }]), [1, 0, 0, 0])
+    assert.deepEqual(await noted(), [{ origin: 'line' }])
+    const [memory] = (await calls.list(agent)).memories
+    const { token } = await orgAdmin(service, tenant)
+    assert.equal((await service.call(`DELETE /v1/memories/${memory!.id}?erase=true`, { token })).status, 204)
+    assert.deepEqual(await noted(), [])
   })
 })

@@ -340,6 +340,11 @@ onBothEngines((engine) => {
     assert.deepEqual((await imported(agent, '')).counts, [0, 0, 0, 0])
   })
 
+  test('[KEP-8] the first thousand lines that are refused are reported, and all are counted', async () => {
+    const { counts, errors } = await imported(await (await service.tenant()).agent(), '[]\n'.repeat(1_001))
+    assert.deepEqual([counts, errors.length, errors.at(-1)!.line], [[0, 0, 0, 1_001], 1_000, 1_000])
+  })
+
   test('[KEP-8] a quota holds for imports; lines over it are refused one by one', async () => {
     const { tenant, agent } = await filled()
     const { id } = tenant

@@ -12,7 +12,7 @@ import type { Input } from '../../src/operations/call.ts'
 import { makeReadTurns } from '../../src/operations/read-turns.ts'
 import { fillMailbox } from '../delivery/fill-mailbox.ts'
 import { event } from '../events/tools.ts'
-import { memoryCalls } from '../memory/tools.ts'
+import { aMemory, memoryCalls } from '../memory/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 
@@ -81,6 +81,18 @@ onBothEngines((engine) => {
 
   const assertEnds = (operation: Operation, input: Input) =>
     assert.rejects(service.app.operations.perform(admin(), operation, input, { isClientGone: () => true }), /went away/)
+
+  test('[SAFE-41] an import ends when its client has gone, and what it has written stays', async () => {
+    const lines = Array.from({ length: 20 }, (_, i) => JSON.stringify({ ...aMemory, title: `Line ${i}` }))
+    let asked = 0
+    const input = { body: lines.join('\n') } as Input
+    const isClientGone = (): boolean => ++asked > 1
+    const importing = service.app.operations.perform(admin(), operations.importMemories, input, { isClientGone })
+    await assert.rejects(importing, /went away/)
+    const sql = "select id from memories where tenant_id = ? and title like 'Line %'"
+    const kept = await service.store.rows(sql, [tenant.id])
+    assert.deepEqual([kept.length, asked], [8, 2])
+  })
 
   test('[SAFE-41] the count of a long queue ends when its client has gone', async () => {
     const { id } = await tenant.agent()
