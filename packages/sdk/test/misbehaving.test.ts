@@ -153,6 +153,16 @@ test('[SDK-20] a wrong clock does not make every call exchange the key again', a
   assert.equal(exchanges, 1)
 })
 
+test('[SDK-2] a late refusal of a token that was renewed meanwhile does not renew it again', async () => {
+  let exchanges = 0
+  const tokens = tokensFromKey(async () => ({ access_token: `t${++exchanges}`, expires_in: 3_600 }) as never)
+  assert.equal(await tokens.get(), 't1')
+  tokens.refused('t1')
+  assert.equal(await tokens.get(), 't2')
+  tokens.refused('t1')
+  assert.equal(await tokens.get(), 't2')
+})
+
 test('[SDK-13] a delivery that came again while its handler ran is given back by a stop', async (t) => {
   const delivery = { id: 'dlv_1', event_id: 'e', attempt_count: 1, payload: { type: 'a.b', id: 'e' } }
   const cameAgain = Promise.withResolvers<void>()
