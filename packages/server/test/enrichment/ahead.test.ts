@@ -302,4 +302,67 @@ describe('the work ahead', () => {
     await ahead.idle()
     assert.equal(searches, 2_000)
   })
+
+  const found = async (given: Partial<AheadTools>, ...added: NewDelivery[]) => {
+    const ahead = makeAhead(tools(given))
+    ahead.polled({ tenantId: 'ten_a', recipientId: 'a1' }, expected)
+    ahead.deliveriesAdded(added)
+    await ahead.idle()
+    return ahead
+  }
+
+  test('[ENR-7] what was found five minutes ago is used, and no longer after that', async () => {
+    const time = { now: 0 }
+    const clock = { elapsed: () => time.now } as AheadTools['clock']
+    const ahead = await found({ clock }, delivery('a1', 'd1', 'hot'), delivery('a1', 'd2', 'cold'))
+    time.now = 300_000
+    assert.deepEqual((await ahead.take('d1'))?.recalled, [RECALLED])
+    time.now++
+    assert.equal(await ahead.take('d2'), null)
+  })
+
+  test('[ENR-7] what was found by words alone is not used: the poll searches again', async () => {
+    const byWords = { ...RECALLED, signals: { ...RECALLED.signals, similarity: 0 } }
+    for (const [all, used] of [
+      [[byWords, byWords], null],
+      [
+        [byWords, RECALLED],
+        [byWords, RECALLED],
+      ],
+      [[], []],
+    ] as const) {
+      const ahead = await found({ recall: async () => [...all] }, delivery('a1', 'd1', 'hot'))
+      assert.deepEqual((await ahead.take('d1'))?.recalled, used)
+    }
+  })
+
+  test('[ENR-8] events with the same content are searched for anew at another depth', async () => {
+    const limits: unknown[] = []
+    const recall: Recall = async (_viewer, _query, options) => (limits.push(options?.limit), [RECALLED])
+    const ahead = await found({ recall }, delivery('a1', 'd1', 'hot'))
+    ahead.deliveriesAdded([{ ...delivery('a1', 'd2', 'hot'), enrichment: 'full' }])
+    await ahead.idle()
+    assert.deepEqual(limits, [3, 8])
+  })
+
+  test('[ENR-9] a long event is not searched for ahead, and 8 MiB of short ones wait at most', async () => {
+    const padded = (recipient: string, id: string, characters: number): NewDelivery => {
+      const one = delivery(recipient, id, id)
+      return { ...one, envelope: one.envelope + ' '.repeat(characters - one.envelope.length) }
+    }
+    let searches = 0
+    const recall: Recall = async () => (searches++, [RECALLED])
+    const short = 32_768
+    const ahead = await found({ recall }, padded('a1', 'short', short), padded('a1', 'long', short + 1))
+    assert.equal(searches, 1)
+    ahead.polled({ tenantId: 'ten_a', recipientId: 'a2' }, expected)
+    for (let round = 1; round <= 2; round++) {
+      for (const recipient of ['a1', 'a2'])
+        ahead.deliveriesAdded(
+          Array.from({ length: 150 }, (_, i) => padded(recipient, `${recipient}.${round}.${i}`, short)),
+        )
+      await ahead.idle()
+      assert.equal(searches, 1 + round * 256)
+    }
+  })
 })

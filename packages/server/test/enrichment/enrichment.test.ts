@@ -56,6 +56,11 @@ describe('the query of an event', () => {
     assert.equal(query, 'pump 7 pump alarm raised Coolant is too hot Anna thermocouple 7')
   })
 
+  test('[RCL-31] takes whole numbers from 0 to 99,999: others are times, amounts, ids or measurements', () => {
+    const data = { most: 99_999, more: 100_000, below: -1, measured: 1.5, none: 0 }
+    assert.equal(queryOf({ type: 'a.b', data }), 'a b 99999 0')
+  })
+
   test('[RCL-31] a large event costs bounded work, and a long word takes no room from others', () => {
     const data = {
       deep: Array.from({ length: 200_000 }, (_, i) => `word${i}`),
