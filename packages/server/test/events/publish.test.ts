@@ -202,6 +202,7 @@ onBothEngines((engine) => {
         'nonsense',
         event({ id: 'b-1' }),
         event({ id: 'b-2', type: 'com.else' }),
+        event({ id: 'b-3', original: {} }),
       ])
       assert.equal(reply.status, 200)
       const { results } = reply.body
@@ -210,6 +211,7 @@ onBothEngines((engine) => {
       assert.equal(results[2].error.details.field, 'body')
       assert.deepEqual(results[3], { event_id: 'b-1', status: 'duplicate' })
       assert.deepEqual(results[4], { event_id: 'b-2', status: 'accepted', recipients: 0 })
+      assert.equal(results[5].error.details.field, 'original', 'only the service adds it')
       for (const wrong of [[], Array.from({ length: 101 }, () => event()), {}, 'x'])
         assertError(await batch(wrong), 'invalid_event', { field: 'body' })
       const most = await batch(Array.from({ length: 100 }, () => event({ id: 'b-1' })))

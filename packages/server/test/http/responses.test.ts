@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { Exchange } from '../../src/http/exchange.ts'
 import { largeResponses } from '../../src/http/large-responses.ts'
 import { begunPieces, sendPieces } from '../../src/http/respond.ts'
+import { streamDeliveries } from '../../src/http/stream-deliveries.ts'
 import type { Pieces } from '../../src/operations/response.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { inFlight } from '../support/in-flight.ts'
@@ -146,6 +147,25 @@ test('[SAFE-8] a piece is requested once those before it were read, and none aft
   socket.destroy()
   await sent
   assert.ok(ended && asked < 100)
+})
+
+test('[SSE-1] a stream that is ended in the middle of a long delivery writes the rest of it first', async (t) => {
+  const delivery = `data: ${DATA}\n\n`
+  const server = createServer((request, response) => {
+    const exchange = new Exchange('req_1', request, response, () => () => {})
+    streamDeliveries((sink) => {
+      setImmediate(() => {
+        sink.write(delivery)
+        sink.end('retry: 1000\n\n')
+      })
+      return { progressed() {}, drained() {}, gone() {} }
+    }, exchange)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const headers = { authorization: 'Bearer token' }
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { headers })
+  assert.equal((await response.text()) === `: open\n\n${delivery}retry: 1000\n\n`, true)
 })
 
 test('[SAFE-8] pieces that are there at once leave others a turn after each 64 KiB, and a short body needs none', async (t) => {
