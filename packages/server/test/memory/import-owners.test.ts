@@ -222,6 +222,13 @@ onBothEngines((engine) => {
     }
   })
 
+  test('[KEP-9] a line becomes the memory that it became before, also if it names another owner now', async () => {
+    const line = { ...aMemory, id: 'line', external_id: 'doc' }
+    assert.deepEqual(await imported(agent, [line]), [1, 0, 0, 0])
+    assert.deepEqual(await imported(agent, [{ ...line, agent_id: other.id, title: 'New' }]), [0, 1, 0, 0])
+    assert.equal((await imported(agent, [{ ...line, agent_id: 'a third', title: 'Newer' }]))[3], 1)
+  })
+
   test('[KEP-9] lines without an id that say the same under two external ids are two memories', async () => {
     const lines = ['a', 'b'].map((external_id) => ({ ...aMemory, external_id }))
     assert.deepEqual(await imported(agent, lines), [2, 0, 0, 0])

@@ -245,7 +245,8 @@ onBothEngines((engine) => {
     await embedded()
     const ids = async (by: Actor, more: object) =>
       new Set((await search(by, 'rocket engine', { limit: 100, ...more })).map((one) => one.memory.id))
-    assert.deepEqual(await ids(ada, { min_confidence: 0.9 }), new Set([mine.id, shared.id, known.id]))
+    for (const min_confidence of [0.9, mine.confidence])
+      assert.deepEqual(await ids(ada, { min_confidence }), new Set([mine.id, shared.id, known.id]))
     assert.deepEqual(await ids(ada, { type: 'semantic' }), new Set([mine.id, shared.id, known.id]))
     assert.deepEqual(await ids(ada, { scope: 'team' }), new Set([shared.id]))
     assert.deepEqual(await ids(ada, { scope: 'institutional' }), new Set([known.id]))
