@@ -139,8 +139,16 @@ test('[SDK-50] an import waits as asked, whatever the longest wait of a call is'
   assert.deepEqual(await imported, done)
 })
 
+const key = (): Response => Response.json({ access_token: 't', token_type: 'Bearer', expires_in: 900 })
+
+test('[SDK-2] a token that is refused is renewed once, and the next refusal is the result', async () => {
+  const { fetch, asked } = scripted([key, failed(401), key, failed(401), key, failed(404)])
+  const client = createClient({ url: 'http://service', apiKey: 'k', fetch })
+  await assert.rejects(client.memory.forget('mem_1'), { status: 401 })
+  assert.equal(asked.length, 4)
+})
+
 test('[SDK-8] a DELETE that finds nothing fails if no earlier attempt can have succeeded', async () => {
-  const key = () => Response.json({ access_token: 't', token_type: 'Bearer', expires_in: 900 })
   const limited = scripted([failed(429, { 'retry-after': '0' }), failed(404)])
   const expired = scripted([key, failed(401), key, failed(404)])
   const notFound = (error: unknown): boolean => error instanceof SensoriumError && error.status === 404
