@@ -85,6 +85,13 @@ test('[CLI-2] an address may be abbreviated, and must not contain a password', (
   assert.equal(addressOf('localhost:8080'), 'http://localhost:8080')
   assert.equal(addressOf('https://a.example/base/'), 'https://a.example/base')
   assert.equal(addressOf('http://localhost:8080/v1/'), 'http://localhost:8080')
-  for (const wrong of ['', 'ftp://a.example', 'https://u:p@a.example', 'https://a.example/?x=1', 'http://'])
+  for (const wrong of [
+    '',
+    'ftp://a.example',
+    'https://u:p@a.example',
+    'https://:p@a.example',
+    'https://a.example/?x=1',
+    'http://',
+  ])
     assert.throws(() => addressOf(wrong), UsageError, wrong)
 })

@@ -27,7 +27,14 @@ type Options = Readonly<Record<string, string | undefined>>
 export function addressOf(given: string): string {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash)
+  if (
+    url === null ||
+    !['http:', 'https:'].includes(url.protocol) ||
+    url.username ||
+    url.password ||
+    url.search ||
+    url.hash
+  )
     throw new UsageError(`${given} is no address of a service: it looks like https://sensorium.example`, 'an address')
   // A URL that ends in the API version, as the guides write it for curl, names the same service.
   return url.href.replace(/\/+$/, '').replace(/\/v1$/, '')
