@@ -130,4 +130,18 @@ onBothEngines((engine) => {
     const [inTime] = await many(30_000)
     assert.deepEqual(attempts(inTime!.deliveries), [1])
   })
+
+  test('[SAFE-19] of what was claimed for pushes, a delivery whose event has lost its payload is left out', async () => {
+    const kept = (await publish(service, agent.token, { type: agent.id })).body.event_id
+    await service.store.tx((tx) =>
+      tx.run('update events set envelope = null where tenant_id = ? and id <> ?', [tenant.id, kept]),
+    )
+    const mailbox = { tenantId: tenant.id, recipientId: agent.id }
+    const claim = claimWith(service.store, service.clock)
+    const [served] = await claim.many([{ mailbox, limit: 10 }], 30_000, async () => true)
+    assert.deepEqual(
+      served!.deliveries.map(({ json }) => JSON.parse(json).event_id),
+      [kept],
+    )
+  })
 })

@@ -247,6 +247,22 @@ onBothEngines((engine) => {
       assert.ok(!('enrichment' in dead[0].payload))
     })
 
+    test('[ENR-5] [SAFE-19] a long block, which is read by itself, is kept for redeliveries too', async () => {
+      await publish(service, owner.token, { type: 'com.shop.jug.broken', data: { note: 'a jug broke' } })
+      const { id } = (await poll(service, light.token)).at(-1)!
+      const kept = { depth: 'light', memories: [], note: 'x'.repeat(40_000) }
+      await service.store.tx((tx) =>
+        tx.run('update deliveries set enriched = ? where tenant_id = ? and id = ?', [
+          JSON.stringify(kept),
+          tenant.id,
+          id,
+        ]),
+      )
+      await service.clock.advance(30_000)
+      const again = (await poll(service, light.token)).find((delivery) => delivery.id === id)!
+      assert.deepEqual(again.payload['enrichment'], kept)
+    })
+
     test('[ENR-5] [DLQ-3] a replayed dead letter is enriched anew', async () => {
       await publish(service, owner.token, { type: 'com.shop.lamp.broken', data: { note: 'a lamp shattered' } })
       const { id } = (await poll(service, light.token)).at(-1)!

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { StoreUnavailable } from '../../src/store/db.ts'
 import { assertReplay } from '../operations/idempotency-tools.ts'
+import { until } from '../outbound/tools.ts'
+import { sleptOut } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
@@ -142,5 +144,53 @@ onBothEngines((engine) => {
     } finally {
       await other.stop()
     }
+  })
+
+  const markedAt = async (): Promise<number> => {
+    const rows = await service.store.rows<{ created_at: number }>(
+      'select created_at from idempotency where idempotency_key = ?',
+      [`key of ${agent.id}`],
+    )
+    return rows[0]!.created_at
+  }
+
+  test('[CON-11] [RACE-10] a call of more than half a minute is not taken for one of a lost node', async (t) => {
+    const other = await service.another()
+    try {
+      await bury(2)
+      t.mock.timers.enable({ apis: ['setInterval'] })
+      const { clock } = service
+      const chosen = { filter: {}, limit: 200 }
+      let second!: ReturnType<typeof bulk>
+      afterFirstStep(async () => {
+        for (let i = 0; i < 4; i++) {
+          clock.moveNow(10_000)
+          t.mock.timers.tick(10_000)
+          await until(async () => (await markedAt()) === clock.now())
+        }
+        const others = clock.sleepers()
+        let isOver = false
+        second = bulk('discard', chosen, other).finally(() => (isOver = true))
+        await turnsUntil(() => isOver || clock.sleepers() > others)
+      })
+      const first = await bulk('discard', chosen)
+      assert.deepEqual(first.body, { matched: 200, discarded: 200 })
+      await clock.advance(1_000)
+      assertReplay(first, await second)
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('[CON-11] [RACE-10] a call that stopped halfway no longer renews its mark: the next goes on at once', async (t) => {
+    await bury(2)
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const chosen = { filter: {}, limit: 200 }
+    failSecondStep()
+    assertError(await bulk('discard', chosen), 'service_unavailable')
+    t.mock.timers.tick(10_000)
+    await service.clock.rest()
+    const again = await sleptOut(service.clock, () => bulk('discard', chosen))
+    assert.deepEqual(again.body, { matched: 200, discarded: 200 })
   })
 })

@@ -78,6 +78,14 @@ describe('quotas on two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is mi
     assert.equal(await made(10, (on, n) => interest(on, agent, { event_type: `large.late.${n}` })), 0)
   })
 
+  test('[SAFE-37] what a node has left of its share is over after a second', async () => {
+    await set({ quota_agents: 70 })
+    assert.equal((await agents(one)).status, 201)
+    while ((await agents(two)).status === 201);
+    await one.clock.advance(1_000)
+    assertError(await agents(one), 'business_rule_violation', { rule: 'quota_exceeded' })
+  })
+
   test('[SAFE-37] quotas of events and bytes are exceeded by at most what nodes take within a second', async () => {
     const publish = (on: Service, i: number): Promise<Reply<unknown>> =>
       on.call('POST /v1/events', {
