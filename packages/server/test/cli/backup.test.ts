@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,7 +13,9 @@ import {
 } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
+import { newestVersion } from '../../src/store/migrate.ts'
 import { replaceDatabase } from '../../src/store/restore.ts'
 import { postgres, POSTGRES_URL, SECRET, sqlite } from '../support/engines.ts'
 import { command, sensorium, startProcess } from '../support/process.ts'
@@ -177,6 +180,23 @@ test('[TEN-8] restore keeps the log of a store that was killed together with it'
   assert.deepEqual(rows, [{ value: 'commit' }])
 })
 
+test('[TEN-8] restore keeps the log of a store that a command is using, and the restored store does not read it', async (t) => {
+  const data = newData()
+  await makeStore(data)
+  const file = newFile()
+  await command(['backup', file], data)
+  const database = path.join(data.DATA_DIR, 'sensorium.db')
+  const user = new DatabaseSync(database)
+  t.after(() => user.close())
+  user.exec("insert into settings (name, value) values ('last', 'commit')")
+  assert.ok(statSync(`${database}-wal`).size > 0)
+  assert.equal((await sensorium(['restore', file], data)).code, 0)
+  assert.equal(existsSync(`${database}-wal`), false)
+  const kept = new DatabaseSync(`${database}.before-restore`)
+  t.after(() => kept.close())
+  assert.equal(kept.prepare("select value from settings where name = 'last'").get()?.['value'], 'commit')
+})
+
 test('[TEN-8] restore is refused while a service owns the directory, and the service goes on', async (t) => {
   const data = newData()
   const service = await startProcess(data)
@@ -193,7 +213,7 @@ test('[TEN-8] restore is refused while a service owns the directory, and the ser
   )
 })
 
-test('[TEN-8] restore refuses a file that is no store, newer, or of another secret, and changes nothing', async () => {
+test('[TEN-8] restore refuses a file that is no store, newer, damaged or of another secret, and changes nothing', async () => {
   const data = newData()
   await makeStore(data)
   await command(['tenant', 'create', 'acme'], data)
@@ -218,9 +238,22 @@ test('[TEN-8] restore refuses a file that is no store, newer, or of another secr
   await command(['backup', newer], data)
   const { openSqlite } = await import('../../src/store/sqlite.ts')
   const store = openSqlite(newer)
-  await store.tx((tx) => tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"))
+  const next = newestVersion('sqlite') + 1
+  await store.tx((tx) =>
+    tx.run("insert into schema_migrations (version, name, applied_at) values (?, 'later', 0)", [next]),
+  )
   await store.close()
-  await refused(newer, /schema version 9999; this release knows up to \d+/)
+  await refused(newer, new RegExp(`schema version ${next}; this release knows up to ${next - 1}`))
+
+  const damaged = newFile()
+  await command(['backup', damaged], data)
+  const file = new DatabaseSync(damaged)
+  const page = file.prepare("select rootpage from sqlite_schema where name = 'events'").get()!['rootpage'] as number
+  file.close()
+  const bytes = readFileSync(damaged)
+  bytes.fill(0xff, (page - 1) * 4_096, page * 4_096)
+  writeFileSync(damaged, bytes)
+  await refused(damaged, /is damaged/)
 
   assert.deepEqual(await list(data), ['acme'])
   assert.deepEqual(

@@ -134,4 +134,23 @@ onBothEngines((engine) => {
     assert.ok(!heardThere.includes('undone') && !heardHere.includes('undone'))
     assert.equal(heardHere.length, announced, 'what was announced here is not heard here twice')
   })
+
+  // Elsewhere the commit sends announcements.
+  if (engine.name !== 'sqlite') return
+
+  test('[OPS-14] one look hears all that another process announced since the last one, oldest first', async (t) => {
+    const service: Service = await startService(engine)
+    t.after(() => service.stop())
+    const { now } = fakeClock()
+    const [here, there] = [makeAnnouncements(service.store, now), makeAnnouncements(service.store, now)]
+    const heard: string[] = []
+    there.listen('agent', (id) => heard.push(id))
+    await service.store.tx(async (tx) => here.announce(tx, 'agent', 'before'))
+    await there.runOnce()
+    for (const id of ['first', 'second', 'third']) await service.store.tx(async (tx) => here.announce(tx, 'agent', id))
+    await there.runOnce()
+    assert.deepEqual(heard, ['first', 'second', 'third'])
+    await there.runOnce()
+    assert.equal(heard.length, 3)
+  })
 })

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { databaseFile } from '../../src/store/data-directory.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
-import { StoreUnavailable, type Store, type TxOptions } from '../../src/store/db.ts'
+import { StoreUnavailable, type Db, type Store, type TxOptions } from '../../src/store/db.ts'
 import { sqlite } from '../support/engines.ts'
 
 let store: Store
@@ -101,6 +101,23 @@ test('[STO-2] a last write that fails fails the group: nothing is stored, and al
     ['rejected', 'rejected', 'rejected'],
   )
   assert.deepEqual(await store.rows('select n from t where n >= 3100'), [])
+})
+
+test('[OPS-13] [STO-2] in a group that fails, the rollback effects of each transaction run once', async () => {
+  await insert(3200)
+  const undone: string[] = []
+  const job = (name: string, work: (tx: Db) => unknown) =>
+    store.tx(async (tx) => {
+      tx.afterRollback(() => undone.push(name))
+      await work(tx)
+    })
+  const results = await Promise.allSettled([
+    job('refused', (tx) => tx.run('insert into t values (?)', [3200])),
+    job('fine', (tx) => tx.run('insert into t values (?)', [3201])),
+    job('last', (tx) => tx.runLast('insert into t values (?)', [3200])),
+  ])
+  assert.ok(results.every(({ status }) => status === 'rejected'))
+  assert.deepEqual(undone.toSorted(), ['fine', 'last', 'refused'])
 })
 
 test('[STO-1] a flood is committed in bounded groups, so that the first are answered before the last', async () => {

@@ -281,10 +281,11 @@ onBothEngines((engine) => {
     const { env, store, drop } = await emptyStore(engine)
     t.after(drop)
     await (await openStore(readConfig(env), systemClock)).store.close()
+    const next = newestVersion(engine.name) + 1
     await store.tx((tx) =>
-      tx.run("insert into schema_migrations (version, name, applied_at) values (9999, 'later', 0)"),
+      tx.run("insert into schema_migrations (version, name, applied_at) values (?, 'later', 0)", [next]),
     )
-    const message = `The store has schema version 9999; this release knows up to ${newestVersion(engine.name)}. Start a newer release.`
+    const message = `The store has schema version ${next}; this release knows up to ${next - 1}. Start a newer release.`
     await assert.rejects(openStore(readConfig(env), systemClock), { message })
     const { code, stderr } = await refusedStart(env)
     assert.equal(code, 1)

@@ -169,3 +169,14 @@ test('[SCL-7] a replica that shows marks of another history is not read, and nod
   await readForSeconds(5)
   assert.deepEqual(new Set(asked.slice(-10)), new Set(['database']))
 })
+
+test('[SCL-7] a mark of a time to come is replaced: the clock of the database was set back', async () => {
+  const marks = ['2000000 elsewhere']
+  const either: RowsFor =
+    () =>
+    async <R>() =>
+      [{ mark: marks.at(-1), now: 1_000_000 }] as R[]
+  await followReplica(either, async (mark) => void marks.push(mark), either)(quiet)('select 1')
+  await new Promise(setImmediate) // a look ends in the background
+  assert.deepEqual([marks.length, marks[1]?.split(' ')[0]], [2, '1000000'])
+})
