@@ -97,7 +97,6 @@ export function makeBatches<Item, Result>(options: BatchOptions<Item, Result>): 
   function begin(): void {
     if (waitTimer) clearTimeout(waitTimer)
     waitTimer = null
-    if (!mayBegin()) return
     let count = 0
     let weight = 0
     const enough = maxWeight()

@@ -64,7 +64,7 @@ export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
 
   function now(): number {
     const at = elapsed()
-    const passed = Math.max(0, at - lastAt)
+    const passed = at - lastAt
     const shown = shared ? shared.time + at - shared.at : wall()
     const ahead = shown - (last + passed)
     const isHolding = holds && !shared && last > -Infinity

@@ -89,6 +89,19 @@ test('[SAFE-38] an item that fills a batch alone shares it with no other', async
   assert.deepEqual(ran, [[1, 2], [30], [3], [10], [9, 9]])
 })
 
+test('[SAFE-38] an item that needs a batch of its own is not passed by those after it', async () => {
+  const ran: string[][] = []
+  const batches = makeBatches<string, string>({
+    lanes: 1,
+    maxWeight: () => 2,
+    weigh: (item) => (item === 'heavy' ? 2 : 0),
+    ownerOf: (item) => ({ tenantId: 't', senderId: item }),
+    run: async (items) => (ran.push([...items]), items),
+  })
+  await Promise.all(['first', 'heavy', 'last'].map((item) => batches.add(item)))
+  assert.deepEqual(ran, [['first'], ['heavy'], ['last']])
+})
+
 test('[RTE-1] a batch that throws rejects its own items, and an item can fail alone', async () => {
   const batches = makeBatches<string, string>({
     maxItems: 2,

@@ -113,6 +113,19 @@ test('[CLK-1] with holdSteps a step ahead is held back until it is adopted; othe
   assert.deepEqual([clock.now(), clock.heldStep()], [start + 2 * HOUR + 65_900, 0], 'taken back before anybody saw it')
 })
 
+test('[CLK-1] a gain of more than a second at once is a step', () => {
+  for (const [gain, held] of [
+    [1_000, 0],
+    [1_001, 1_001],
+  ] as const) {
+    const { clock, set } = machine()
+    clock.holdSteps()
+    const start = clock.now()
+    set(gain)
+    assert.deepEqual([clock.now(), clock.heldStep()], [start, held])
+  }
+})
+
 test('[CLK-1] back and ahead again is no step, and neither is the first reading', () => {
   const { clock, pass, set } = machine()
   clock.holdSteps()
@@ -173,7 +186,7 @@ test('[POL-3] a clock that follows another adopts its time, and the machine’s 
   set(5 * HOUR)
   pass(1_000)
   assert.equal(clock.now(), HOUR + 1_000)
-  clock.align(HOUR + 1_004, clock.elapsed(), 5)
+  clock.align(HOUR + 1_005, clock.elapsed(), 5)
   assert.equal(clock.now(), HOUR + 1_000, 'a difference that may be the measurement is left alone')
   clock.align(HOUR + 61_000, clock.elapsed(), 5)
   assert.equal(clock.now(), HOUR + 61_000)

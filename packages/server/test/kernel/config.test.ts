@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
-import { readConfig, type Config } from '../../src/config.ts'
+import { readConfig, type Config, type ConfigError } from '../../src/config.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService } from '../support/service.ts'
@@ -51,12 +51,7 @@ const WRONG: Record<string, string[]> = {
   PORT: ['-1', '65536', '80.5', 'http', '0x50', ' '],
   DATA_DIR: ['a\0b'],
   DATABASE_URL: ['mysql://x/y', 'localhost:5432', '/tmp/db'],
-  DATABASE_READ_URL: [
-    'mysql://x/y',
-    'postgres://a,b/c',
-    'postgres://a/b?target_session_attrs=read-write',
-    'postgres://a/b',
-  ],
+  DATABASE_READ_URL: ['mysql://x/y', 'postgres://a,b/c', 'postgres://a/b?target_session_attrs=read-write'],
   PUBLIC_URL: ['ftp://x', 'example.com', '//x', 'https://user:password@host'],
   LOG_LEVEL: ['loud', 'INFO'],
   SENSORIUM_SECRET: ['short', 'x'.repeat(15)],
@@ -67,7 +62,9 @@ const WRONG: Record<string, string[]> = {
   RATE_LIMIT_WINDOW_S: ['0', 'off', '86401'],
   MAX_EVENT_BYTES: ['0', '1023', '1MB', 'off'],
   MAX_MEMORY_BYTES: ['0', '1023', '10MB'],
-  RETENTION_DAYS: ['0', '-1', 'forever'],
+  RETENTION_DAYS: ['0', '-1', 'forever', '36501'],
+  AUDIT_DAYS: ['0', '36501'],
+  PUSH_RETRY_S: ['0', '86401', '5,,60', '1.5', Array.from({ length: 17 }, () => '5').join(',')],
   EMBEDDINGS: ['none', 'ftp://x', 'http://user:password@host/v1', 'http://user@host/v1'],
   RERANK: ['none', 'ftp://x', 'http://user:password@host/v1', 'http://:password@host/v1'],
   PUSH_ALLOW_PRIVATE: ['yes', 'ON'],
@@ -79,12 +76,23 @@ const WRONG: Record<string, string[]> = {
   BOOTSTRAP_ADMIN_KEY: ['ak_live_short', 'ak_test_0123456789abcdefghijABCDEFGHIJ01'],
 }
 
+/** What each of these takes only together with others. */
+const WITH: Record<string, Record<string, string>> = {
+  DATABASE_READ_URL: { DATABASE_URL: 'postgres://a/b', SENSORIUM_SECRET: 'x'.repeat(16) },
+  SENSORIUM_SECRET: { DATABASE_URL: 'postgres://a/b' },
+  EMBEDDINGS: { EMBEDDINGS_MODEL: 'm' },
+  RERANK: { RERANK_MODEL: 'm' },
+}
+
 for (const [name, values] of Object.entries(WRONG)) {
   test(`[CFG-1] a wrong ${name} refuses the start by its name, and does not repeat the value`, () => {
     for (const value of values) {
       assert.throws(
-        () => readConfig({ [name]: value }),
-        ({ message }: Error) => message.includes(name) && (value.length < 6 || !message.includes(value)),
+        () => readConfig({ ...WITH[name], [name]: value }),
+        ({ message, problems }: ConfigError) =>
+          problems.length === 1 &&
+          problems[0]!.startsWith(`${name} takes `) &&
+          (value.length < 6 || !message.includes(value)),
         `${name}=${value}`,
       )
     }
@@ -109,6 +117,10 @@ test('[CFG-1] credentials in the URL of a model are refused, with where a key go
       () => readConfig({ [name]: 'http://user:hunter2@host/v1', [`${name}_MODEL`]: 'm' }),
       ({ message }: Error) => message.includes(`${name}_API_KEY`) && !message.includes('hunter2'),
     )
+})
+
+test('[CFG-1] a replica without its database is refused', () => {
+  assert.throws(() => readConfig({ DATABASE_READ_URL: 'postgres://a/b' }), /DATABASE_URL, which is not set/)
 })
 
 test('[CFG-1] several wrong values are reported together', () => {

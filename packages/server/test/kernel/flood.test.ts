@@ -18,6 +18,7 @@ test('[SAFE-53] a caller with more than two thirds of the last 256 requests floo
   assert.equal(watched.isActive, true)
   assert.equal(watched.isFlooding('loud'), true)
   assert.equal(watched.isFlooding('quiet'), false)
+  assert.equal(flood(WINDOW - 4, 4).isActive, true)
 })
 
 test('[SAFE-53] a caller with fewer, or almost alone, or before the first window does not flood', () => {

@@ -74,6 +74,13 @@ test('[LOAD-1] before a short step connections are accepted for no longer than t
   }
 })
 
+test('[LOAD-1] before the shortest step connections are accepted for a millisecond', async () => {
+  connect(32)
+  let ms = 0
+  const steps = await stepsUntil(32, () => acceptWaiting(0, () => (ms += 0.4)))
+  assert.ok(steps <= 16, `${steps} steps`)
+})
+
 test('[LOAD-1] on SQLite, where a commit is a long step, connections are accepted before it', async () => {
   const { env, drop } = await sqlite.fresh()
   const store = openSqlite(

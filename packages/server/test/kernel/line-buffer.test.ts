@@ -1,7 +1,7 @@
 // Written lines come out complete and in order, whatever the reader does.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
@@ -60,24 +60,31 @@ test('[SAFE-61] a slow reader loses the lines beyond a bound, and a later line t
   closeSync(fd)
 })
 
-test('a line added while another is written comes out, even if none follows it', async () => {
-  const module = JSON.stringify(new URL('../../src/kernel/line-buffer.ts', import.meta.url).href)
-  const script = `
+for (const [title, options, both] of [
+  ['a line added while another is written comes out', '{ size: 32 }', 'more than ten letters\nfew\n'],
+  [
+    '[SAFE-61] how many lines were dropped while another was written comes out',
+    "{ size: 32, mostWaiting: 20, dropped: (count) => count + ' dropped\\n' }",
+    'more than ten letters\n1 dropped\n',
+  ],
+] as const)
+  test(`${title}, even if none follows it`, async () => {
+    const module = JSON.stringify(new URL('../../src/kernel/line-buffer.ts', import.meta.url).href)
+    const script = `
     const { lineBuffer } = await import(${module})
-    const lines = lineBuffer(1, { size: 32 })
+    const lines = lineBuffer(1, ${options})
     process.stdin.resume()
     lines.write('more than ten letters\\n')
     lines.write('few\\n')`
-  const both = 'more than ten letters\nfew\n'
-  // The child runs until its input ends, or the timeout kills it.
-  const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 30_000 })
-  let text = ''
-  for await (const chunk of child.stdout) {
-    text += chunk
-    if (text === both) child.stdin.end()
-  }
-  assert.equal(text, both)
-})
+    // The child runs until its input ends, or the timeout kills it.
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'], timeout: 30_000 })
+    let text = ''
+    for await (const chunk of child.stdout) {
+      text += chunk
+      if (text === both) child.stdin.end()
+    }
+    assert.equal(text, both)
+  })
 
 test('a flush of an empty buffer calls back', async () => {
   await new Promise<unknown>((resolve) => lineBuffer(1).flush(resolve))
@@ -109,9 +116,17 @@ test('a reader that is gone loses the lines and causes no error', async () => {
   const fd = openSync(pipe, 'w')
   closeSync(reader)
   assert.throws(() => writeSync(fd, 'x'), { code: 'EPIPE' })
-  const lines = lineBuffer(fd)
+  const lines = lineBuffer(fd, { mostWaiting: 10, dropped: (count) => `${count} dropped\n` })
+  const flushed = (): Promise<unknown> => new Promise((resolve) => lines.flush(resolve))
   lines.write('into the void\n')
-  await new Promise<unknown>((resolve) => lines.flush(resolve))
+  await flushed()
+  // What could not be written does not wait either: there is room for what comes when a reader is back.
+  const back = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+  lines.write('heard again\n')
+  await flushed()
+  const heard = Buffer.alloc(100)
+  assert.equal(heard.toString('utf8', 0, readSync(back, heard)), 'heard again\n')
+  closeSync(back)
   lines.write('into the void\n')
   lines.flushSync()
   closeSync(fd)

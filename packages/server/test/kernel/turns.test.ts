@@ -53,3 +53,25 @@ test('[RCL-3] work that fails gives its turn back', async () => {
   )
   assert.equal(await turns.take('a', '1', async () => 1), 1)
 })
+
+test('[SAFE-15] turns that are kept for tenants that have none are given to no other', async () => {
+  const turns = makeTurns({ what: 'responses waiting', atOnce: 3, kept: 1 })
+  const running: string[] = []
+  const ends: (() => void)[] = []
+  const begin = (tenant: string, agent: string): Promise<void> =>
+    turns.take(tenant, agent, () => {
+      running.push(tenant)
+      return new Promise((resolve) => ends.push(resolve))
+    })
+  const all = [begin('a', '1'), begin('a', '2'), begin('a', '3'), begin('b', '1')]
+  await new Promise(setImmediate)
+  assert.deepEqual(running, ['a', 'a', 'b'])
+  ends[2]!()
+  await new Promise(setImmediate)
+  assert.deepEqual(running, ['a', 'a', 'b'], 'the kept one is free again, and stays so')
+  ends[0]!()
+  await new Promise(setImmediate)
+  assert.deepEqual(running, ['a', 'a', 'b', 'a'])
+  for (const end of ends) end()
+  await Promise.all(all)
+})

@@ -75,3 +75,19 @@ test('[SCL-5] the counters of workers that have ended are shown once, their gaug
   for (const line of ['done_total{kind="a"} 322', 'seconds_bucket{le="+Inf"} 3', 'workers 1'])
     assert.ok(second.includes(`\n${line}\n`), `${line} is not in ${second}`)
 })
+
+test('[SCL-5] counters that were told too late are shown the next time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const workers = started('a', 'b')
+  workers.ask('a', { about: 'metrics' })
+  const { ask } = workers.asked()
+  workers.hear('a', { kind: 'answer', ask, about: 'metrics', answer: await metrics(1) })
+  t.mock.timers.tick(2_000)
+  assert.ok((await shown(workers.heard('a'))).includes('\ndone_total{kind="a"} 1\n'))
+  workers.hear('b', { kind: 'answer', ask, about: 'metrics', answer: await metrics(20) })
+
+  workers.ask('a', { about: 'metrics' })
+  workers.hear('a', { kind: 'answer', ask: workers.asked().ask, about: 'metrics', answer: await metrics(2) })
+  t.mock.timers.tick(2_000)
+  assert.ok((await shown(workers.heard('a'))).includes('\ndone_total{kind="a"} 22\n'))
+})
