@@ -6,10 +6,17 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
+import type { OperatorInvocation } from '../../src/cli/command.ts'
+import { run } from '../../src/cli/operator/doctor.ts'
 import { examineService } from '../../src/cli/operator/examine-service.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { databaseFile } from '../../src/store/data-directory.ts'
 import { newestVersion } from '../../src/store/migrate.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
 import { onBothEngines, SECRET, sqlite } from '../support/engines.ts'
 import { command, sensorium, startProcess } from '../support/process.ts'
+import { fakeClock, realClock } from '../support/fake-clock.ts'
 import { startService } from '../support/service.ts'
 import { makeStore } from '../support/store.ts'
 
@@ -115,6 +122,38 @@ test('[TEN-7] a file that is no database fails the store check, and the other ch
   assert.equal(code, 1)
   assert.deepEqual(failed, ['store'])
   assert.equal(report.checks.length, CHECKS.length)
+})
+
+test('[TEN-7] [STO-12] a store that refuses writes, though it can be read, fails the store check', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  await makeStore(env)
+  const store = openSqlite(databaseFile(env['DATA_DIR']!))
+  await store.tx((tx) =>
+    tx.run("create trigger refuse before insert on settings begin select raise(abort, 'no writes today'); end"),
+  )
+  await store.close()
+  const { failed, text } = await examine(env)
+  assert.deepEqual(failed, ['store'])
+  assert.match(text, /no writes today/)
+})
+
+onBothEngines((engine) => {
+  test('[TEN-7] a clock that is far off fails by name', async (t) => {
+    const { env, drop } = await engine.fresh()
+    t.after(drop)
+    await makeStore(env)
+    const clockOf = async (clock: Clock): Promise<string> => {
+      const given = { config: () => readConfig({ PORT: '0', ...env }), clock } as OperatorInvocation
+      const { checks } = (await run(given)).json as Report
+      const { ok, detail } = checks.find(({ check }) => check === 'clock')!
+      return `${ok} ${detail}`
+    }
+    assert.match(await clockOf(realClock()), /^true /)
+    assert.equal(await clockOf(fakeClock(0)), 'false it says 1970-01-01T00:00:00.000Z')
+    const ahead = await clockOf(realClock(5_000))
+    assert.match(ahead, engine.name === 'postgres' ? /^false .* ms ahead of the database's$/ : /^true /)
+  })
 })
 
 test('[TEN-7] a missing secret of an embedded store is reported', async (t) => {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
+import { exitCodeFor } from '../../src/cli/exit-codes.ts'
 import { sqlite } from '../support/engines.ts'
 import { bash, COMMAND, command, sensorium } from '../support/process.ts'
 import { makeStore } from '../support/store.ts'
@@ -67,6 +68,13 @@ for (const [args, message] of MISUSES) {
     assert.equal(JSON.parse(told.stdout).error.code, 'validation_failed')
   })
 }
+
+test('[CLI-3] the code of an error decides the exit code', () => {
+  const codes = ['authentication_failed', 'insufficient_scope', 'not_found', 'rate_limited', 'service_unavailable']
+  assert.deepEqual(codes.map(exitCodeFor), [3, 3, 4, 5, 5])
+  for (const code of ['conflict', 'validation_failed', 'business_rule_violation', 'internal_error'])
+    assert.equal(exitCodeFor(code), 1)
+})
 
 test('[CFG-1] a wrong environment is reported with every wrong variable', async () => {
   const wrong = { ...env, PORT: 'x', MAX_ATTEMPTS: '0' }

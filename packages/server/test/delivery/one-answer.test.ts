@@ -5,6 +5,7 @@ import { acknowledge } from '../../src/delivery/settle.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
 import { onBothEngines } from '../support/engines.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
 
@@ -55,6 +56,24 @@ onBothEngines((engine) => {
         assert.equal(reasons.get(event_id), expected)
         assert.equal(await stateOf(event_id), acked ? 'acknowledged' : 'dead_lettered')
       }
+    })
+
+    test('[POL-5] a sweep waits for no delivery that another transaction holds, and handles the others', async () => {
+      for (let i = 0; i < 2; i++) await publish(service, agent.token, { type: agent.id })
+      const [held, free] = ids(await poll(service, agent.token))
+      await service.store.tx(async (tx) => {
+        // With one writer, the sweep begins after this transaction.
+        if (!tx.isShared) return
+        await tx.run('update deliveries set priority = priority where tenant_id = ? and id = ?', [tenant.id, held!])
+        service.clock.moveNow(30_000)
+        const sweeping = service.app.runOnce.sweepLapsed()
+        await overOrWaiting(service.store, sweeping)
+        const dead = await service.store.rows<{ id: string }>(
+          "select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'dead_lettered'",
+          [tenant.id, agent.id],
+        )
+        assert.deepEqual(dead, [{ id: free }])
+      })
     })
 
     test('[POL-5] receipt and queue show no dead letter while its acknowledgement is being committed', async () => {

@@ -1,5 +1,6 @@
 // Idempotency-Key: the same request twice is one effect and one response.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -130,6 +131,21 @@ onBothEngines((engine) => {
       assert.equal(headers.get('idempotent-replayed'), null)
     }
     assert.equal(new Set(answers.slice(0, 5).map(({ body }) => body.id)).size, 5)
+  })
+
+  test('[IDEM-4] [IDEM-7] a path may be longer than an entry of an index', async () => {
+    // Random, so that it cannot be compressed to a short one.
+    const long = randomBytes(4_000).toString('hex')
+    const update = (path: string) =>
+      service.call(`PATCH /v1/agents/${path}`, {
+        token: tenant.admin,
+        body: {},
+        headers: { 'idempotency-key': 'long path', 'x-request-id': 'r' },
+      })
+    const first = await update(long)
+    assertError(first, 'not_found')
+    assertReplay(first, await update(long))
+    assert.equal((await update(`${long}0`)).headers.get('idempotent-replayed'), null)
   })
 
   test('[IDEM-4] a second key of the same agent is the same principal', async () => {

@@ -127,6 +127,15 @@ test('[STO-1] a flood is committed in bounded groups, so that the first are answ
   assert.equal(store.stats().waiting, 0)
 })
 
+test('[STO-11] with 20,000 transactions waiting, the next is refused: the store is busy', async () => {
+  const all = await Promise.allSettled(Array.from({ length: 20_001 }, () => store.tx(async () => {})))
+  const refused = all.flatMap((one, i) => (one.status === 'rejected' ? [{ i, error: one.reason as unknown }] : []))
+  assert.deepEqual(
+    refused.map(({ i, error }) => [i, error instanceof StoreUnavailable && error.trouble]),
+    [[20_000, 'busy']],
+  )
+})
+
 test('[STO-1] slow transactions do not share one commit with all that wait: the first are answered first', async () => {
   commits = 0
   const answered: number[] = []

@@ -318,3 +318,20 @@ test('[SAFE-51] a tenant that has its share waits for itself, and the next place
   assert.deepEqual(await leave('a'), ['b3', 'c1', 'a3'])
   assert.deepEqual(await leave('a'), ['b3', 'c1', 'a3', 'a4'])
 })
+
+test('[STO-11] a caller that waited too long takes no place, neither among those that wait nor of a connection', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const turns = makeConnectionTurns(1, 1, 5_000)
+  const caller = { tenantId: 'a', id: 'a' }
+  assert.equal(turns.take(caller), undefined)
+  const busy = { trouble: 'busy' }
+  for (let i = 0; i < 3; i++) {
+    const waiting = assert.rejects(Promise.resolve(turns.take(caller)), busy)
+    assert.throws(() => turns.take(caller), busy)
+    t.mock.timers.tick(5_000)
+    await waiting
+    assert.equal(turns.waiting, 0)
+  }
+  turns.leave(caller)
+  assert.equal(turns.take(caller), undefined)
+})
