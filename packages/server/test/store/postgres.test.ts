@@ -40,7 +40,8 @@ test('[STO-2] two transactions in a deadlock both succeed: the one that was roll
       await tx.run('update rows_ set n = n + 1 where id = ?', [second])
     })
   await Promise.all([cross(0, 'a', 'b'), cross(1, 'b', 'a')])
-  assert.equal(runs[0]! + runs[1]!, 3, 'one of them ran twice')
+  // One of them ran twice; more often if its retry took the row before the other, which had waited for it, woke up.
+  assert.ok(runs[0]! + runs[1]! >= 3)
   const rows = await store.rows<{ id: string; n: number }>("select id, n from rows_ where id in ('a', 'b') order by id")
   assert.deepEqual(rows, [
     { id: 'a', n: 2 },
