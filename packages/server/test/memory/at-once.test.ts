@@ -97,6 +97,33 @@ onBothEngines((engine) => {
       assert.deepEqual(await strengthsOf(into.id), [0.9])
     })
 
+    test('[RACE-16] [KEP-31] a merge that pages through relationships loses none that another merge moves', async () => {
+      const make = () => calls.make(agent)
+      const [a, b, into, other] = [await make(), await make(), await make(), await make()]
+      // Between a and b, so that the relationship of b, which moves to a, would move from the second page to the first.
+      const sources = Array.from({ length: 520 }, (_, i) => `${a.id}${String(i).padStart(4, '0')}`)
+      await service.store.tx(async (tx) => {
+        for (const source of sources)
+          await tx.run(
+            `insert into memory_relationships
+               (tenant_id, id, source_memory_id, target_memory_id, relationship_type, strength, created_by, created_at)
+             values (?, ?, ?, ?, 'supports', 0.5, ?, 0)`,
+            [tenant.id, tools.makeId('relationship'), source, other.id, agent.id],
+          )
+      })
+      assert.equal((await calls.relate(agent, b.id, other.id)).status, 201)
+      const reply = await beside<Memory>(
+        (tx) => mergeMemories(tx, tools, principal, a.id, [b.id]),
+        () =>
+          service.call(`POST /v1/memories/${into.id}/merge`, { token: agent.token, body: { memory_ids: [other.id] } }),
+      )
+      assert.equal(reply.status, 200, reply.text)
+      assert.deepEqual(
+        (await calls.related(agent, a.id)).map(({ relationship }) => relationship.target_memory_id),
+        [into.id],
+      )
+    })
+
     test('[RACE-5] two concurrent merges of related memories leave one relationship of each type', async () => {
       const [a, b, x, y] = [
         await calls.make(agent),
