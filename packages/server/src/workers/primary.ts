@@ -34,7 +34,10 @@ export interface Workers {
   kill(): void
 }
 
-export function makeWorkers(count: number, log: Logger): Workers {
+/** Looks for workers that hang, from time to time. */
+const lookOften = (look: () => void): void => void setInterval(look, LOOK_EVERY_MS).unref()
+
+export function makeWorkers(count: number, log: Logger, watch = lookOften): Workers {
   // Not JSON, which has no value for a number that was not measured.
   cluster.setupPrimary({ exec: MAIN, args: [], serialization: 'advanced' })
   const gathering = makeGathering(tell)
@@ -45,7 +48,7 @@ export function makeWorkers(count: number, log: Logger): Workers {
       worker.process.kill('SIGKILL')
     },
   )
-  setInterval(hangWatch.look, LOOK_EVERY_MS).unref()
+  watch(hangWatch.look)
   // Not those of `cluster`, which never drops a worker that died while a connection was handed to it.
   const running = new Set<Worker>()
   // The compile cache of the command. Without it a worker would compile everything again.

@@ -154,7 +154,8 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     assert.match(late, published)
 
     const closed = new Promise((resolve) => untaken!.once('close', resolve))
-    process.kill(hanging, 'SIGKILL')
+    // On a slow machine the primary has noticed already that it hangs.
+    if (isRunning(hanging)) process.kill(hanging, 'SIGKILL')
     await closed
     assert.equal(untaken!.bytesRead, 0)
     const after = (await request(service.url, '/metrics')).text

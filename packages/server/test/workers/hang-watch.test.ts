@@ -1,7 +1,12 @@
-// Which workers are ended because they hang. Workers are names here.
+// Which workers are ended because they hang. Workers are names here, but in the last test.
 import assert from 'node:assert/strict'
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import path from 'node:path'
 import { test } from 'node:test'
+import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeHangWatch } from '../../src/workers/hang-watch.ts'
+import { makeWorkers } from '../../src/workers/primary.ts'
 
 function watching(...workers: string[]) {
   const pinged: string[] = []
@@ -39,4 +44,22 @@ test('[SCL-6] a worker that answers late, or ends, does not hang', () => {
   watch.hear('ended')
   for (let looks = 0; looks < 6; looks++) watch.look()
   assert.deepEqual([watch.hanging, watch.pinged], [[], ['late', 'ended', 'late']])
+})
+
+test('[SCL-6] a worker that answers each ping lives, and one that is stopped is killed', async (t) => {
+  let look!: () => void
+  const workers = makeWorkers(1, makeLogger('silent'), (given) => (look = given))
+  t.after(() => workers.kill())
+  cluster.setupPrimary({ exec: path.join(import.meta.dirname, 'a-worker.ts') })
+  await workers.start()
+  const [worker] = Object.values(cluster.workers!)
+  for (let times = 0; times < 10; times++) {
+    const heard = once(worker!, 'message')
+    look()
+    assert.deepEqual((await heard)[0], { kind: 'alive' })
+  }
+  worker!.process.kill('SIGSTOP')
+  const ended = once(worker!.process, 'exit')
+  for (let times = 0; times < 7; times++) look()
+  assert.deepEqual(await ended, [null, 'SIGKILL'])
 })
