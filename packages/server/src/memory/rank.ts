@@ -75,7 +75,7 @@ const clamp01 = (value: number): number => Math.min(1, Math.max(0, value))
 /** How many candidates are found by words, and how many by meaning, before they are ranked together. */
 export const CANDIDATES = 100
 
-/** The same for a search that wants this many results. */
+/** How many are found by meaning for a search that wants this many results. */
 export const candidatesFor = (limit: number): number => Math.max(CANDIDATES, limit)
 
 export interface Meaning {

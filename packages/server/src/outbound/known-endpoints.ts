@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Announcements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
-import { newEndpoint, noteUrl, type Endpoint } from './endpoint.ts'
+import { blockedUntil, newEndpoint, noteUrl, type Endpoint } from './endpoint.ts'
 import { pagePushed, pushedAmong, type PushedAgent } from './sql.ts'
 
 export interface KnownEndpointsTools {
@@ -35,7 +35,7 @@ const MAX_KNOWN = 50_000
 export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   const { store, wakeups, announcements, clock, log, stopping, markDue } = tools
   const endpoints = new Map<string, Endpoint>()
-  /** Endpoints of agents that are not pushed to at the moment: a pause closes no breaker. */
+  /** Endpoints of agents that are not pushed to at the moment: a pause ends neither a breaker nor a Retry-After. */
   const resting = new Map<string, Endpoint>()
   /** Recipients that were not pushed to when a wake-up came. The scan finds those that have become so. */
   const notPushed = new Set<string>()
@@ -133,8 +133,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
       const { recipientId } = endpoint.mailbox
       if (endpoints.get(recipientId) !== endpoint) return
       endpoints.delete(recipientId)
-      // While a Retry-After holds nothing is claimed, so nothing is forgotten.
-      if (endpoint.history.breaker.failures === 0) return
+      if (endpoint.history.breaker.failures === 0 && blockedUntil(endpoint, clock.now()) === 0) return
       if (resting.size >= MAX_KNOWN) resting.clear()
       resting.set(recipientId, endpoint)
     },

@@ -32,6 +32,7 @@ export interface Pushed {
  */
 export type Unknown = { kind: 'interrupted'; why: string } | { kind: 'not_sent' }
 
+type Interrupted = Pushed & { outcome: { kind: 'interrupted'; why: string } }
 type Failed = Pushed & { outcome: { error: string } }
 
 /** Resolves when the outcome is on disk, with the time of the next attempt if the delivery waits for one. */
@@ -100,9 +101,9 @@ async function settle(
       const policy = policyOf(mailbox.tenantId)
       const notSent = ofMailbox.filter(({ outcome }) => outcome.kind === 'not_sent')
       await putBack(tx, mailbox, leasesOf(notSent))
-      const interrupted = Map.groupBy(ofMailbox, ({ outcome }) => outcome.kind === 'interrupted' && outcome.why)
-      for (const [why, some] of interrupted)
-        if (why !== false) await release(tx, tools.activity, mailbox, leasesOf(some), now, policy, why)
+      const interrupted = ofMailbox.filter((pushed): pushed is Interrupted => pushed.outcome.kind === 'interrupted')
+      for (const [why, some] of Map.groupBy(interrupted, ({ outcome }) => outcome.why))
+        await release(tx, tools.activity, mailbox, leasesOf(some), now, policy, why)
       const failed = ofMailbox.filter((pushed): pushed is Failed => 'error' in pushed.outcome)
       if (failed.length > 0) await settleFailed(tx, tools.activity, mailbox, failed, due, now, policy)
     }),

@@ -9,8 +9,9 @@ import { StoreUnavailable } from '../../src/store/db.ts'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
 
-test('[HTTP-28] a search finds the data directory moved away, and works once it is back', async () => {
+test('[HTTP-28] a search finds the data directory moved away, and works once it is back', async (t) => {
   const service = await startService(sqlite)
+  t.after(() => service.stop())
   const agent = await (await service.tenant()).agent()
   const search = () => service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'blue' } })
   const directory = service.env['DATA_DIR']!
@@ -20,7 +21,6 @@ test('[HTTP-28] a search finds the data directory moved away, and works once it 
   assert.equal(refused.status, 503, refused.text)
   assert.equal(refused.body.error.code, 'service_unavailable')
   assert.equal((await search()).status, 200)
-  await service.stop()
 })
 
 onBothEngines((engine) => {
