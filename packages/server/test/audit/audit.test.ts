@@ -202,13 +202,14 @@ onBothEngines((engine) => {
     return delivery_ids[0]!
   }
 
-  test('[CON-18] a change whose transaction the store begins again leaves one entry', async () => {
+  test('[CON-18] a change whose transaction the store begins again leaves one entry', async (t) => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const id = await deadLetter(agent, 'a.b')
     const { store } = service
     const { tx } = store
     const undone = new Error('a deadlock')
+    t.after(() => (store.tx = tx))
     store.tx = async (work, options) => {
       await tx((db) => work(db).then(() => Promise.reject(undone)), options).catch((error) =>
         assert.equal(error, undone),

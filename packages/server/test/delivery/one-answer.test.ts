@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { acknowledge } from '../../src/delivery/settle.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
+import { sweepLapsed } from '../../src/delivery/lapse.ts'
 import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
+
+const POLICY = { visibilityTimeoutMs: 30_000, maxAttempts: 1, pushRetryS: [1] }
 
 onBothEngines((engine) => {
   describe('one answer wins', () => {
@@ -58,23 +61,25 @@ onBothEngines((engine) => {
       }
     })
 
-    test('[POL-5] a sweep waits for no delivery that another transaction holds, and handles the others', async () => {
-      for (let i = 0; i < 2; i++) await publish(service, agent.token, { type: agent.id })
-      const [held, free] = ids(await poll(service, agent.token))
-      await service.store.tx(async (tx) => {
-        // With one writer, the sweep begins after this transaction.
-        if (!tx.isShared) return
-        await tx.run('update deliveries set priority = priority where tenant_id = ? and id = ?', [tenant.id, held!])
-        service.clock.moveNow(30_000)
-        const sweeping = service.app.runOnce.sweepLapsed()
-        await overOrWaiting(service.store, sweeping)
-        const dead = await service.store.rows<{ id: string }>(
-          "select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'dead_lettered'",
-          [tenant.id, agent.id],
-        )
-        assert.deepEqual(dead, [{ id: free }])
+    // With one writer the sweep would begin after the transaction.
+    if (engine.name === 'postgres')
+      test('[POL-5] a sweep waits for no delivery that another transaction holds, and handles the others', async () => {
+        for (let i = 0; i < 2; i++) await publish(service, agent.token, { type: agent.id })
+        const [held, free] = ids(await poll(service, agent.token))
+        await service.store.tx(async (tx) => {
+          await tx.run('update deliveries set priority = priority where tenant_id = ? and id = ?', [tenant.id, held!])
+          // The clock stays, or the sweep of the service would take part.
+          const later = service.clock.now() + 30_000
+          const activity = makeActivity(service.store, service.clock)
+          const sweeping = sweepLapsed(service.store, activity, later, () => POLICY)
+          await overOrWaiting(service.store, sweeping)
+          const dead = await service.store.rows<{ id: string }>(
+            "select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'dead_lettered'",
+            [tenant.id, agent.id],
+          )
+          assert.deepEqual(dead, [{ id: free }])
+        })
       })
-    })
 
     test('[POL-5] receipt and queue show no dead letter while its acknowledgement is being committed', async () => {
       const { body } = await publish(service, agent.token, { type: agent.id })

@@ -163,12 +163,12 @@ onBothEngines((engine) => {
       const chosen = { filter: {}, limit: 200 }
       let second!: ReturnType<typeof bulk>
       afterFirstStep(async () => {
+        const others = clock.sleepers()
         for (let i = 0; i < 4; i++) {
           clock.moveNow(10_000)
           t.mock.timers.tick(10_000)
           await until(async () => (await markedAt()) === clock.now())
         }
-        const others = clock.sleepers()
         let isOver = false
         second = bulk('discard', chosen, other).finally(() => (isOver = true))
         await turnsUntil(() => isOver || clock.sleepers() > others)

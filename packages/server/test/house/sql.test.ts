@@ -39,7 +39,7 @@ test('a comment above each statement says what it does', () => {
 const SQL = /[`'"](?:with (?:recursive )?\w+ |select |insert (?:or \w+ )?into |update \w+|delete from |analyze)/
 const COMMENT = /^\s*(?:\/\/|\/\*\*|\*)/
 /** How many lines above its SQL the comment of a statement may end, without a blank line between them. */
-const CLOSE = 16
+const CLOSE = 13
 
 /** Returns the lines of a file that begin a statement, each with those close above it. */
 function sqlIn(file: string): { place: string; above: string[] }[] {

@@ -13,6 +13,7 @@ import { watchTenant } from '../../src/live/watch-tenant.ts'
 import { outboundCalls, until } from '../outbound/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
+import { watched } from '../support/watched-store.ts'
 
 onBothEngines((engine) => {
   async function start(t: { after(fn: () => unknown): void }) {
@@ -20,7 +21,11 @@ onBothEngines((engine) => {
     t.after(() => service.stop())
     const tenant = await service.tenant()
     const agent = await tenant.agent()
-    const tools = { store: service.store, clock: service.clock, activity: makeActivity(service.store, service.clock) }
+    const { clock } = service
+    // The clock waits for these streams too.
+    const { store, isBusy } = watched(service.store)
+    t.after(clock.restWith(isBusy))
+    const tools = { store, clock, activity: makeActivity(store, clock) }
     const anybody = { tenantId: tenant.id } as Principal
     const identify = Object.assign(async () => anybody, { cached: () => anybody, stands: async () => true })
     const live = makeLiveStreams({ ...tools, identify, log: makeLogger('silent') })
