@@ -104,11 +104,7 @@ onBothEngines((engine) => {
   test('[LOAD-3] the lines of an import are analysed ahead', async () => {
     const line = JSON.stringify({ ...aMemory, title: 'three', content: long('third') })
     const texts = await analysedBy(async () => {
-      const reply = await service.call('POST /v1/memories/import', {
-        token: agent.token,
-        headers: { 'content-type': 'application/x-ndjson' },
-        raw: `${line}\nwrong\n`,
-      })
+      const reply = await calls.importLines(agent, `${line}\nwrong\n`)
       assert.deepEqual([reply.body.created, reply.body.failed], [1, 1], reply.text)
     })
     assert.deepEqual(texts, ['three', 'third'])

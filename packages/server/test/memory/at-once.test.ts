@@ -54,12 +54,7 @@ onBothEngines((engine) => {
       return responding
     }
 
-    const send = (lines: object[]) =>
-      service.call<ImportedMemories>('POST /v1/memories/import', {
-        token: agent.token,
-        headers: { 'content-type': 'application/x-ndjson' },
-        raw: lines.map((line) => JSON.stringify(line)).join('\n'),
-      })
+    const send = (lines: object[]) => calls.importLines(agent, lines)
 
     /** Two memories that support a third, the second one more strongly. */
     async function parallel() {

@@ -64,7 +64,7 @@ onBothEngines((engine) => {
   })
 
   test('[KEP-32] an export since a time has relationships that an import has changed', async () => {
-    const { owner, ids, since } = await chain(4)
+    const { owner, calls, ids, since } = await chain(4)
     const line = {
       source_memory_id: ids[2],
       target_memory_id: ids[3],
@@ -72,11 +72,7 @@ onBothEngines((engine) => {
       strength: 0.25,
     }
     for (const updated of [1, 0]) {
-      const reply = await service.call<{ updated: number }>('POST /v1/memories/import', {
-        token: owner.token,
-        raw: JSON.stringify(line),
-        headers: { 'content-type': 'application/x-ndjson' },
-      })
+      const reply = await calls.importLines(owner, [line])
       assert.equal(reply.body.updated, updated, reply.text)
     }
     assert.deepEqual(await relationshipsSince(owner, since), [[ids[2], ids[3]]])

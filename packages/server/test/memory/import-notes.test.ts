@@ -1,7 +1,6 @@
 // The ids of imported lines that are noted, so that relationships of the same or a later import can name them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ImportedMemories } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
 import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
@@ -16,15 +15,7 @@ onBothEngines((engine) => {
   after(() => service.stop())
 
   /** Returns how many lines were created, updated, skipped and refused. */
-  async function imported(by: Actor, lines: object[]): Promise<number[]> {
-    const reply = await service.call<ImportedMemories>('POST /v1/memories/import', {
-      token: by.token,
-      headers: { 'content-type': 'application/x-ndjson' },
-      raw: lines.map((line) => JSON.stringify(line)).join('\n'),
-    })
-    const { errors: _, ...counts } = reply.body
-    return Object.values(counts)
-  }
+  const imported = async (by: Actor, lines: object[]) => (await calls.imported(by, lines)).counts
 
   test('[KEP-9] of lines with one external id and many ids, 16 ids are noted for relationships', async () => {
     const agent = await (await service.tenant()).agent()

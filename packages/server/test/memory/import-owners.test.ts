@@ -1,7 +1,7 @@
 // Lines of an import whose id, external id and owner name different memories: whose memory such a line becomes.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import type { ImportedMemories, Memory } from '@sensorium/contract'
+import type { Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
@@ -25,20 +25,11 @@ onBothEngines((engine) => {
     admin = await orgAdmin(service, tenant)
   })
 
-  const exported = async (by: Actor) => (await service.call('GET /v1/memories/export', { token: by.token })).text
-  const send = (by: Actor, body: string | object[]) =>
-    service.call<ImportedMemories>('POST /v1/memories/import', {
-      token: by.token,
-      headers: { 'content-type': 'application/x-ndjson' },
-      raw: typeof body === 'string' ? body : body.map((line) => JSON.stringify(line)).join('\n'),
-    })
   /** Returns how many lines were created, updated, skipped and refused, and the refusals: line, code and holder. */
   async function imported(by: Actor, body: string | object[]) {
-    const reply = await send(by, body)
-    assert.equal(reply.status, 200, reply.text)
-    const { errors, ...counts } = reply.body
+    const { counts, errors } = await calls.imported(by, body)
     const refused = errors.map(({ line, error }) => [line, error.code, error.details['existing_resource_id']])
-    return refused.length > 0 ? [...Object.values(counts), refused] : Object.values(counts)
+    return refused.length > 0 ? [...counts, refused] : counts
   }
   const titles = async (by: Actor) => (await calls.list(by, { limit: '200' })).memories.map(({ title }) => title).sort()
   const erase = (id: string) => service.call(`DELETE /v1/memories/${id}?erase=true`, { token: admin.token })
@@ -53,12 +44,12 @@ onBothEngines((engine) => {
   test('[KEP-9] one’s own export changes nothing, also where others use the same external id', async () => {
     const own = await calls.make(agent, { title: 'Private', external_id: 'doc' })
     const shared = await calls.make(other, { title: 'Shared', scope: 'institutional', external_id: 'doc' })
-    const text = await exported(agent)
+    const text = await calls.exported(agent)
     for (let i = 0; i < 3; i++) assert.deepEqual(await imported(agent, text), [0, 0, 2, 0])
     await untouched(agent, own)
     assert.equal((await calls.get(other, own.id)).status, 404)
     await untouched(other, shared)
-    const all = await exported(admin)
+    const all = await calls.exported(admin)
     await calls.make(admin, { title: 'Of the org-admin', external_id: 'doc' })
     assert.deepEqual(await imported(admin, all), [0, 0, 2, 0])
   })
@@ -76,7 +67,7 @@ onBothEngines((engine) => {
     assert.equal((await calls.get(agent, meant.id)).body.external_id, undefined)
     // An org-admin restores a memory of an agent, and its own with the same external id stays.
     const its = await calls.make(admin, { title: 'Of the org-admin', external_id: 'doc' })
-    const saved = await exported(admin)
+    const saved = await calls.exported(admin)
     await calls.patch(agent, named.id, { title: 'Spoiled' })
     assert.deepEqual(await imported(admin, saved), [0, 1, 2, 0])
     assert.equal((await calls.get(agent, named.id)).body.title, 'Named')
@@ -127,7 +118,7 @@ onBothEngines((engine) => {
   test('[KEP-9] lines of two owners with one external id are never one memory in another tenant', async () => {
     const first = await calls.make(agent, { title: 'First', external_id: 'doc', scope: 'institutional' })
     const second = await calls.make(other, { title: 'Second', external_id: 'doc', scope: 'institutional' })
-    const text = await exported(agent)
+    const text = await calls.exported(agent)
     const away = await service.tenant()
     for (const reader of [await away.agent(), await orgAdmin(service, away), await away.agent()]) {
       assert.equal((await imported(reader, text))[0], 1)
@@ -169,7 +160,7 @@ onBothEngines((engine) => {
       { ...aMemory, title: 'Private', external_id: 'wide' },
       { ...aMemory, title: 'For blue', scope: 'team', team_id: 'blue', external_id: 'red' },
     ]
-    const { body } = await send(agent, lines)
+    const { body } = await calls.importLines(agent, lines)
     for (const [i, { external_id, ...line }] of lines.entries()) {
       const path = `PUT /v1/memories/by-external-id/${external_id}`
       const { code, message, details } = (await service.call(path, { token: agent.token, body: line })).body.error

@@ -12,7 +12,7 @@ import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+import { aMemory, memoryCalls } from './tools.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -96,12 +96,8 @@ onBothEngines((engine) => {
     const state = 'select version, embedded from memory_recall where tenant_id = ? and memory_id = ?'
     const before = await service.store.rows<{ version: number }>(state, [tenant.id, id])
     await calls.forget(agent, id)
-    const back = await service.call('POST /v1/memories/import', {
-      token: agent.token,
-      raw: JSON.stringify({ id, type: 'semantic', scope: 'agent', title: 'Tunnel', content: 'The tunnel is open.' }),
-      headers: { 'content-type': 'application/x-ndjson' },
-    })
-    assert.equal(back.body.updated, 1, back.text)
+    const line = { ...aMemory, id, title: 'Tunnel', content: 'The tunnel is open.' }
+    assert.deepEqual((await calls.imported(agent, [line])).counts, [0, 1, 0, 0])
     await service.app.memory.embedding.idle()
     const windows = [{ vector: new Float32Array(384).fill(1), tokens: new Int8Array() }]
     const late = { tenantId: tenant.id, memoryId: id, version: before[0]!.version, windows }

@@ -58,11 +58,7 @@ onBothEngines((engine) => {
       scopes: new Set(['memory:read']),
     }
     const importLine = (name: string) =>
-      service.call('POST /v1/memories/import', {
-        token: agent.token,
-        raw: JSON.stringify({ id, external_id, ...aMemory, metadata: long(name) }),
-        headers: { 'content-type': 'application/x-ndjson' },
-      })
+      calls.importLines(agent, [{ id, external_id, ...aMemory, metadata: long(name) }])
     const changes: Record<string, () => Promise<{ status: number; text: string }>> = {
       changed: () => calls.patch(agent, id, { metadata: long('changed') }),
       put: () => put(long('put')),

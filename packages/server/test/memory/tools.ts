@@ -1,6 +1,13 @@
 // Helpers that the memory tests share.
 import assert from 'node:assert/strict'
-import type { CreatedMemory, Memory, RelatedMemory, Relationship, SearchResult } from '@sensorium/contract'
+import type {
+  CreatedMemory,
+  ImportedMemories,
+  Memory,
+  RelatedMemory,
+  Relationship,
+  SearchResult,
+} from '@sensorium/contract'
 import { atOnce } from '../../src/kernel/step-turns.ts'
 import { wordSteps, type Word } from '../../src/memory/index/terms.ts'
 import type { Reply, Service, TestTenant } from '../support/service.ts'
@@ -70,6 +77,25 @@ export function memoryCalls({ call }: Pick<Service, 'call'>) {
     },
     unrelate: (by: Actor, from: string, id: string) =>
       call(`DELETE /v1/memories/${from}/relationships/${id}`, { token: by.token }),
+    importLines: (by: { token: string }, lines: string | readonly object[], headers: Record<string, string> = {}) =>
+      call<ImportedMemories>('POST /v1/memories/import', {
+        token: by.token,
+        headers: { 'content-type': 'application/x-ndjson', ...headers },
+        raw: typeof lines === 'string' ? lines : lines.map((line) => JSON.stringify(line)).join('\n'),
+      }),
+    /** Imports lines. Returns how many were created, updated, skipped and refused, and the refusals. */
+    async imported(by: { token: string }, lines: string | readonly object[]) {
+      const reply = await calls.importLines(by, lines)
+      assert.equal(reply.status, 200, reply.text)
+      const { errors, ...counts } = reply.body
+      return { counts: Object.values(counts), errors }
+    },
+    async exported(by: Actor, query = ''): Promise<string> {
+      const reply = await call(`GET /v1/memories/export${query}`, { token: by.token })
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal(reply.headers.get('content-type'), 'application/x-ndjson')
+      return reply.text
+    },
   }
   return calls
 }

@@ -10,6 +10,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { memoryCalls } from '../memory/tools.ts'
 import { setSettings } from './tools.ts'
 
 const NOTE = { type: 'semantic', scope: 'agent', title: 'A note', content: 'short', metadata: {} }
@@ -38,11 +39,7 @@ onBothEngines((engine) => {
       metadata: { long: 'x'.repeat(long) },
     })
   const imported = (...lines: object[]): Promise<Reply<ImportedMemories>> =>
-    service.call('POST /v1/memories/import', {
-      token: agent.token,
-      raw: lines.map((line) => JSON.stringify(line)).join('\n'),
-      headers: { 'content-type': 'application/x-ndjson' },
-    })
+    memoryCalls(service).importLines(agent, lines)
   const erase = (id: string): Promise<Reply<unknown>> =>
     service.call(`DELETE /v1/memories/${id}?erase=true`, { token: tenant.admin })
 
