@@ -214,8 +214,8 @@ export interface Store extends Db {
    * reads wait in turns: tenants first, then callers inside a tenant.
    */
   readFor(caller: Caller, options?: ReadOptions): Db
-  /** Rejects with the reason if connections to the store are not sessions of their own (postgres-sessions.ts). */
-  requireSessions(): Promise<void>
+  /** Rejects with the reason if the address leads to a database that cannot be used, or not in this way. */
+  requireSuitable(): Promise<void>
   /** Reads again what may have changed about the store: whether it is sharded. */
   refreshCapabilities(): Promise<void>
   /** Rejects if the store cannot be reached or takes no writes. */

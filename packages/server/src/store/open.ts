@@ -55,7 +55,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
   }
   const store = await connect(config, clock, options)
   try {
-    await store.requireSessions()
+    await store.requireSuitable()
     // Before anything is written, so that no time of a clock that is ahead gets into a store that nodes share.
     await followClock(store, clock)
     if (options.refuseOlder) await requireNotOlder(store)

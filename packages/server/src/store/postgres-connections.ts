@@ -15,6 +15,7 @@ import {
   isQueueTimeout,
   isReadOnlyRefusal,
   isStatementTimeout,
+  MEANINGS,
   setUp,
 } from './postgres-wire.ts'
 
@@ -253,7 +254,8 @@ export function makeConnections(options: PostgresOptions, mayBeStandby = false):
   return {
     withClient,
     withNewClient: (work) => whileOpen(() => onOwn(work)),
-    withPatientClient: (work) => whileOpen(() => onOwn((client) => client.query(NO_LIMITS).then(() => work(client)))),
+    withPatientClient: (work) =>
+      whileOpen(() => onOwn((client) => client.query(MEANINGS + NO_LIMITS).then(() => work(client)))),
     readFor: (caller, work) => whileOpen(() => readFor(caller, work)),
     lookUp: (sql, values) => whileOpen(() => lookUp(sql, values)),
     tell(sql, values) {

@@ -169,6 +169,17 @@ const limitsSql = (statementMs: number): string => `
   set tcp_keepalives_count = 3;`
 
 /**
+ * What statements mean, whatever the database or the role is set to. Above `read committed` a transaction does not see
+ * what was committed while it waited for a lock: quotas were exceeded, and a backfill missed events. Without
+ * `array_nulls` a null of an insert would be the text "null".
+ */
+export const MEANINGS = `
+  set default_transaction_isolation = 'read committed';
+  set standard_conforming_strings = on;
+  set array_nulls = on;
+  set extra_float_digits = 1;`
+
+/**
  * Every statement is planned once per connection, whatever its values, and finds its rows through an index.
  *
  * By default PostgreSQL plans most acknowledgements and claims anew, because a plan for the known values looks a little
@@ -185,7 +196,7 @@ const PLANS = `
 
 /** Prepares a new session. A statement of it may take `statementMs`. */
 export const setUp = (client: pg.ClientBase, statementMs: number): void =>
-  void client.query(limitsSql(statementMs) + PLANS).catch(() => {})
+  void client.query(MEANINGS + limitsSql(statementMs) + PLANS).catch(() => {})
 
 export function send(client: pg.ClientBase, sql: string, values: readonly Value[]): Promise<pg.QueryResult> {
   holdWrites(client)

@@ -40,6 +40,16 @@ function rowsOnSessions(replica: Connections): RowsFor {
   }
 }
 
+/** Rejects if the database cannot hold every text. One that takes any bytes (SQL_ASCII) can. */
+async function requireUnicode(rows: Db['rows']): Promise<void> {
+  const [found] = await rows<{ encoding: string }>("select current_setting('server_encoding') as encoding")
+  const { encoding } = found!
+  if (encoding === 'UTF8' || encoding === 'SQL_ASCII') return
+  throw new Error(
+    `The database of DATABASE_URL has the encoding ${encoding}, which lacks most characters. Create it with encoding 'UTF8': create database sensorium template template0 encoding 'UTF8' locale 'C'`,
+  )
+}
+
 /** Returns a function that runs a transaction, and retries one that collided with others. */
 function makeTx(
   { withClient, withPatientClient }: Connections,
@@ -106,7 +116,10 @@ export function openPostgres(options: PostgresOptions): Store {
       Object.create(store, { rows: { value: mayBeStale ? staleRowsFor(caller) : rowsFor(caller) } }) as Db,
     beforeNextGroup: (begin) => void setImmediate(begin),
     withNextGroup: (begin) => void setImmediate(begin),
-    requireSessions: () => requireSessions('DATABASE_URL', connections.withNewClient),
+    async requireSuitable() {
+      await requireSessions('DATABASE_URL', connections.withNewClient)
+      await requireUnicode(rows)
+    },
     async refreshCapabilities() {
       isSharded = await isDistributed({ dialect, rows })
     },

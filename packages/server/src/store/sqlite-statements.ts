@@ -35,12 +35,12 @@ export const dialect: Dialect = {
 /** One process owns the file, and one connection of it writes. */
 export const capabilities: Capabilities = { isShared: false, isSharded: false, writers: 1 }
 
-/** A file has no sessions, and its capabilities never change. */
-export const noServer: Pick<Store, 'requireSessions' | 'refreshCapabilities' | 'runAlone'> = {
+/** A file is made by the service itself, and its capabilities never change. */
+export const noServer: Pick<Store, 'requireSuitable' | 'refreshCapabilities' | 'runAlone'> = {
   runAlone: async () => {
     throw new Error('SQLite runs every write in a transaction')
   },
-  requireSessions: async () => {},
+  requireSuitable: async () => {},
   refreshCapabilities: async () => {},
 }
 

@@ -98,7 +98,7 @@ export async function pgliteStore(): Promise<Store> {
     },
     runAlone: async (sql) => void (await pglite.query(sql)),
     readFor: () => store as Db,
-    requireSessions: async () => {},
+    requireSuitable: async () => {},
     refreshCapabilities: async () => {},
     ping: async () => void (await pglite.query('select 1')),
     notify: () => {},

@@ -57,10 +57,10 @@ async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> 
 /** Dropping a database writes a checkpoint; of several dropped in a row, all but the first write next to nothing. */
 const DROPPED_TOGETHER = 40
 
-async function makeDatabase(template: string): Promise<FreshStore> {
+async function makeDatabase(template: string, options = ''): Promise<FreshStore> {
   const name = `test_${randomBytes(6).toString('hex')}`
   // Without fsync the files are copied in a quarter of the CPU that writing each page to the log takes.
-  await onServer((client) => client.query(`create database ${name} template ${template} strategy file_copy`))
+  await onServer((client) => client.query(`create database ${name} template ${template} strategy file_copy ${options}`))
   const url = new URL(POSTGRES_URL!)
   url.pathname = `/${name}`
   return {
@@ -82,6 +82,19 @@ const postgres: Engine = {
   fresh: () => makeDatabase('template1'),
   migrated: () => makeDatabase(process.env['TEST_POSTGRES_MIGRATED'] ?? 'template1'),
 }
+
+/** PostgreSQL with an empty database that has these options, such as its locale, and these settings. */
+export const unusualPostgres = (options: string, ...settings: string[]): Engine => ({
+  name: 'postgres',
+  async fresh() {
+    const made = await makeDatabase('template0', options)
+    const name = new URL(made.env['DATABASE_URL']!).pathname.slice(1)
+    await onServer(async (client) => {
+      for (const setting of settings) await client.query(`alter database ${name} set ${setting}`)
+    })
+    return made
+  },
+})
 
 const SHARDED = process.env['TEST_POSTGRES_SHARDED']
 
