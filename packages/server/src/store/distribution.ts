@@ -10,7 +10,7 @@ import type { Db, Reads } from './db.ts'
 export type Distribution = 'tenant' | 'reference' | 'local'
 
 /** The table whose shards decide where those of all others lie. */
-const ANCHOR = 'routing_versions'
+export const ANCHOR = 'routing_versions'
 
 export const readDistribution = (): Readonly<Record<string, Distribution>> =>
   JSON.parse(readFileSync(new URL('../../migrations/distribution.json', import.meta.url), 'utf8')) as Record<

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Db, Store } from './db.ts'
 import { distributeTables, isDistributed } from './distribution.ts'
+import { compareBytes } from './postgres-collation.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
@@ -102,9 +103,13 @@ export async function migrate(store: Store, now: number): Promise<number> {
           throw current > 0 ? withLeftoversHint(error, current) : error
         })
       // A table that the migration created or recreated would otherwise lie on the coordinator alone.
-      if (isSharded) await distributeTables(tx)
+      if (isSharded) {
+        await compareBytes(tx)
+        await distributeTables(tx)
+      }
       await tx.run('insert into schema_migrations (version, name, applied_at) values (?, ?, ?)', [version, name, now])
     }
+    if (missing.length > 0) await compareBytes(tx)
     return missing.length
   }
   // An index on fifteen million events took 20 s, more than any other statement may take.

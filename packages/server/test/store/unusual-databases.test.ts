@@ -4,9 +4,13 @@ import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
+import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
+import { memoryCalls } from '../memory/tools.ts'
 import { POSTGRES_URL, unusualPostgres, type Engine } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
+import { startService } from '../support/service.ts'
+import { emptyStore, migrateTo } from '../support/store.ts'
 
 const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
 
@@ -57,4 +61,48 @@ test('[STO-21] a database that cannot hold every text is refused, with what to d
     opened(t, unusualPostgres("encoding 'LATIN1' locale 'C'")),
     /DATABASE_URL has the encoding LATIN1, which lacks most characters\. Create it with encoding 'UTF8'/,
   )
+})
+
+const inLanguage = (name: string): Engine =>
+  unusualPostgres(`encoding 'UTF8' locale 'C' locale_provider icu icu_locale '${name}'`)
+
+test('[STO-21] a store in a database of any language compares text by its bytes, a new one and an old one', {
+  skip,
+}, async (t) => {
+  const { store, another, drop } = await emptyStore(inLanguage('cs'))
+  t.after(drop)
+  const names = ['B', 'a', 'ch', 'd', 'h', 'z', '{', 'č']
+  // The version in which columns had the collation of the database.
+  await store.tx(async (tx) => {
+    await migrateTo(tx, 34, 0)
+    for (const name of names.toReversed()) await tx.run('insert into settings (name, value) values (?, ?)', [name, ''])
+  })
+  // A connection that has asked before has a plan for the old columns.
+  const ordered = async () =>
+    (await (await another()).rows<{ name: string }>('select name from settings order by name')).map(({ name }) => name)
+  assert.notDeepEqual(await ordered(), names)
+  await migrate(store, 0)
+  assert.deepEqual(await ordered(), names)
+  const others = `select attrelid, attname from pg_attribute a join pg_class c on c.oid = attrelid
+    where relnamespace = cast(current_schema() as regnamespace) and not attisdropped
+      and attcollation not in (0, cast('"C"' as regcollation))`
+  assert.deepEqual(await store.rows(others), [])
+  // A column of a later release.
+  await store.tx(async (tx) => {
+    await tx.run('alter table agents add column nickname text')
+    await tx.run('delete from schema_migrations where version = 35')
+  })
+  await migrate(store, 0)
+  assert.deepEqual(await store.rows(others), [])
+  assert.deepEqual(await (await opened(t, inLanguage('en-US'))).rows(others), [])
+})
+
+test('[STO-21] a misspelt word is corrected in a database of any language', { skip }, async (t) => {
+  const service = await startService(inLanguage('en-US'))
+  t.after(() => service.stop())
+  const agent = await (await service.tenant()).agent()
+  const calls = memoryCalls(service)
+  await calls.make(agent, { title: 'Coat', content: 'a zipper and a deploy' })
+  const [found] = await calls.search(agent, 'ziper', { explain: true })
+  assert.ok(found!.signals!.lexical > 0)
 })

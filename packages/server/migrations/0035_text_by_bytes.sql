@@ -1,0 +1,1 @@
+-- Text is compared by its bytes: store/postgres-collation.ts changes the columns of PostgreSQL after the last migration.
