@@ -2,6 +2,7 @@
 // tests a setting makes the second server read-only; at the end it is a standby that is promoted, and a replica that is
 // read from.
 import assert from 'node:assert/strict'
+import { createServer, type AddressInfo } from 'node:net'
 import { after, before, beforeEach, test } from 'node:test'
 import pg from 'pg'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -128,6 +129,23 @@ test('[STO-9] after a demotion the other server is found, and no read goes to th
   assert.equal((await store.lookUp<{ server: number }>('select server from here'))?.server, 1)
 })
 
+test('[STO-9] a ping that finds a demoted server is enough: the next read goes to the other one', {
+  skip,
+}, async (t) => {
+  const store = open(portOf(0), portOf(1))
+  t.after(() => store.close())
+  assert.equal(await writesTo(store), 0)
+  await promote(1)
+  // The session that the ping asks hears of the change a moment later.
+  while (
+    await store.ping().then(
+      () => true,
+      () => false,
+    )
+  );
+  assert.deepEqual(await store.rows('select server from here'), [{ server: 1 }])
+})
+
 test('[STO-9] when one address leads to another server, no look-up stays at the one that was demoted', {
   skip,
 }, async (t) => {
@@ -164,6 +182,27 @@ test('[STO-9] while no server takes writes the store is unavailable and names th
   await assert.rejects(store.ping(), StoreUnavailable)
   await promote(1)
   assert.equal(await onceItNoticed(store), 1)
+})
+
+test('[STO-9] a server that refuses for want of connections keeps the work: it may be the primary', {
+  skip,
+}, async (t) => {
+  const told = Buffer.from('SFATAL\0C53300\0Msorry, too many clients already\0\0')
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(told.length + 4)
+  const full = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => void socket.end(Buffer.concat([Buffer.from('E'), length, told])))
+  })
+  await new Promise<void>((resolve) => full.listen(0, '127.0.0.1', resolve))
+  t.after(() => full.close())
+  const store = open((full.address() as AddressInfo).port, portOf(0))
+  t.after(() => store.close())
+  await assert.rejects(writesTo(store), (error) => {
+    assert.ok(error instanceof StoreUnavailable)
+    assert.match(error.message, /too many clients/)
+    return true
+  })
 })
 
 test('[STO-10] a primary that vanishes silently is given up before the timeout of a statement', {

@@ -7,8 +7,9 @@ import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Db, Store, TxOptions } from '../../src/store/db.ts'
-import { migrate, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
+import { migrate, MIGRATING, newestVersion, readMigrations, schemaVersion } from '../../src/store/migrate.ts'
 import { onBothEngines, sqlite } from '../support/engines.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { COMPILE_CACHE, refusedStart } from '../support/process.ts'
 import { emptyStore, migrateTo } from '../support/store.ts'
 import { columns } from './columns.ts'
@@ -39,6 +40,24 @@ onBothEngines((engine) => {
       applied.every(({ applied_at }) => applied_at === NOW),
       'and says when each one ran',
     )
+  })
+
+  test('[STO-4] nodes that start together migrate one after the other', async (t) => {
+    const { store, drop } = await emptyStore(engine)
+    t.after(drop)
+    let isOver = false
+    let second: Promise<number> | undefined
+    await store.tx(async (tx) => {
+      await tx.lock([MIGRATING], 'exclusive')
+      second = migrate(store, NOW)
+      second.then(
+        () => (isOver = true),
+        () => {},
+      )
+      await overOrWaiting(store, second)
+      assert.equal(isOver, false)
+    })
+    assert.equal(await second, newestVersion(engine.name))
   })
 
   test('[STO-4] no limit of time ends a migration', async (t) => {
