@@ -1,9 +1,15 @@
 // One service owns a data directory; the command line works beside it.
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import v8 from 'node:v8'
 import vm from 'node:vm'
+import { readConfig } from '../../src/config.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { copyDatabase } from '../../src/store/backup.ts'
+import { databaseFile } from '../../src/store/data-directory.ts'
+import { openStore } from '../../src/store/open.ts'
 import { ownDirectory } from '../../src/store/own-directory.ts'
 import { sqlite } from '../support/engines.ts'
 import { refusedStart, sensorium, startProcess } from '../support/process.ts'
@@ -71,4 +77,29 @@ test('[STO-5] a directory that was given back can be owned again', async (t) => 
   giveBack()
   giveBack()
   ownDirectory(env['DATA_DIR']!)()
+})
+
+test('[STO-13] whatever the umask is, the folder and every file of a store, and a copy of it, are their owner’s', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const umask = process.umask(0o022)
+  t.after(() => void process.umask(umask))
+  const folder = path.join(env['DATA_DIR']!, 'deep/data')
+  const { store } = await openStore(readConfig({ ...env, DATA_DIR: folder }), systemClock)
+  t.after(() => store.close())
+  t.after(ownDirectory(folder))
+  await copyDatabase(databaseFile(folder), path.join(folder, 'copy'))
+  const modes = ['.', ...readdirSync(folder)].map((name) => {
+    const mode = statSync(path.join(folder, name)).mode & 0o777
+    return `${name} ${mode.toString(8)}`
+  })
+  assert.deepEqual(modes.sort(), [
+    '. 700',
+    'copy 600',
+    'sensorium.db 600',
+    'sensorium.db-shm 600',
+    'sensorium.db-wal 600',
+    'service.lock 600',
+    'service.lock-journal 600',
+  ])
 })

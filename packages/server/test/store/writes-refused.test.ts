@@ -1,7 +1,8 @@
 // A store that answers reads and refuses writes, as with a full disk, is not ready.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Store } from '../../src/store/db.ts'
+import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { makeWriteWatch } from '../../src/store/write-watch.ts'
 import { onBothEngines, type Engine } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
 
@@ -51,4 +52,21 @@ onBothEngines((engine) => {
     assert.equal((await service.call('GET /readyz')).status, 200)
     assert.equal((await register(9_999)).status, 201)
   })
+})
+
+test('[STO-12] a store that is busy is ready, unless it refused a write before and has taken none since', async () => {
+  const busy = new StoreUnavailable('too many transactions are waiting', { trouble: 'busy' })
+  const { ended, check } = makeWriteWatch()
+  const isReady = async (): Promise<boolean> => {
+    let hasTried = false
+    await check(async () => ((hasTried = true), undefined as never))
+    return !hasTried
+  }
+  ended(busy)
+  assert.equal(await isReady(), true)
+  ended(new StoreUnavailable('the disk is full'))
+  ended(busy)
+  assert.equal(await isReady(), false)
+  ended(new Error('an error of the statement: the store has responded'))
+  assert.equal(await isReady(), true)
 })
