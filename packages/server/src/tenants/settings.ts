@@ -52,7 +52,6 @@ export function makeSettingsCache(store: Store): SettingsCache {
     const rows = await readSettingsFrom(store, 0)
     // What this process changed during the read stays.
     for (const [tenantId, entry] of known) if (before.get(tenantId) === entry) known.delete(tenantId)
-    last = null
     return rows
   }
 

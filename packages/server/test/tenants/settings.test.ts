@@ -97,9 +97,31 @@ onBothEngines((engine) => {
       await setSettings(service, other, { max_attempts: 8 })
       await cache.runOnce()
       assert.deepEqual([attempts(tenant), attempts(other)], [4, 8], 'the same version, by another tenant')
+      await setSettings(service, tenant, { max_attempts: 9 })
+      await cache.runOnce()
+      await loseSince()
+      await setSettings(service, await service.tenant(), { max_attempts: 10 })
+      await setSettings(service, tenant, { max_attempts: 11 })
+      await cache.runOnce()
+      assert.deepEqual([attempts(tenant), attempts(other)], [11, 3], 'the same version, and an earlier one was lost')
       const seen = cache.of(other.id)
       await cache.runOnce()
       assert.equal(cache.of(other.id), seen, 'nothing new')
+    })
+
+    test('[POL-10] the same version with other settings replaces what this node had kept of its own change', async () => {
+      const cache = makeSettingsCache(service.store)
+      await set({ max_attempts: 4 })
+      await cache.runOnce()
+      const [row] = await service.store.rows<{ version: number }>(
+        'select version from tenant_settings where tenant_id = ?',
+        [tenant.id],
+      )
+      // The commit of this change was lost with a server, and its version was given out again.
+      cache.keep(tenant.id, { ...cache.of(tenant.id), max_attempts: 5 }, row!.version + 1)
+      await set({ max_attempts: 6 })
+      await cache.runOnce()
+      assert.equal(cache.of(tenant.id).max_attempts, 6)
     })
 
     test('[POL-10] settings that arrive late do not replace newer ones', () => {
