@@ -7,7 +7,8 @@ import type { Submission } from '../../src/events/submission.ts'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeParts, type Parts } from '../../src/parts.ts'
-import type { Store } from '../../src/store/db.ts'
+import { StoreUnavailable, type Store } from '../../src/store/db.ts'
+import { togetherOrAlone } from '../../src/store/together.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ids, interest, poll, publish } from './tools.ts'
@@ -51,6 +52,17 @@ onBothEngines((engine) => {
         stored.map(({ id }) => id),
         ['after', 'before'],
       )
+    })
+
+    test('[RACE-11] a group that the store failed is not carried out again one by one', async () => {
+      const tries: (readonly string[])[] = []
+      const unsure = new StoreUnavailable('the disk refused to write', { trouble: 'unsure' })
+      const together = togetherOrAlone(['a', 'b'], async (items) => {
+        tries.push(items)
+        throw unsure
+      })
+      await assert.rejects(together, unsure)
+      assert.deepEqual(tries, [['a', 'b']])
     })
 
     test('[RACE-11] a failing acknowledgement fails no other of its group', async () => {

@@ -5,7 +5,8 @@ import type { ImportedMemories, Memory, Relationship, TenantSettings } from '@se
 import type { Principal } from '../../src/auth/principal.ts'
 import { importRelationship } from '../../src/memory/transfer/import-relationship.ts'
 import type { Db } from '../../src/store/db.ts'
-import { makeQuotas } from '../../src/tenants/quotas.ts'
+import { makeQuotas, type Quotas } from '../../src/tenants/quotas.ts'
+import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
@@ -56,6 +57,16 @@ onBothEngines((engine) => {
   async function limitTo(bytes: number): Promise<void> {
     await setSettings(service, tenant, { quota_stored_bytes: bytes })
     await service.clock.jump(2_000)
+  }
+  const quotasOf = (settings: Partial<TenantSettings>): Quotas =>
+    makeQuotas(service.store, service.clock, () => ({ ...NO_SETTINGS, ...settings }))
+  /** Imports a relationship in a transaction. */
+  function importSupports(tx: Db, quotas: Quotas, from: string, to: string): Promise<string> {
+    const { id, key: keyId } = agent
+    const principal: Principal = { kind: 'agent', id, tenantId: tenant.id, keyId, scopes: new Set(), teamId: null }
+    const tools = { makeId: () => 'rel_new', now: service.clock.now, quotas }
+    const line = { source_memory_id: from, target_memory_id: to, relationship_type: 'supports', metadata: {} } as const
+    return importRelationship(tx, tools, principal, line)
   }
   const isExceeded = (reply: Reply<unknown>, limit: number): void => {
     const { rule, quota, limit: told } = assertError(reply, 'business_rule_violation')
@@ -141,20 +152,6 @@ onBothEngines((engine) => {
     const [a, b] = [await remember(), await remember()]
     const before = await counted()
     const { id } = (await relate(a, b, 900)).body
-    const { id: own, key: keyId } = agent
-    const principal: Principal = {
-      kind: 'agent',
-      id: own,
-      tenantId: tenant.id,
-      keyId,
-      scopes: new Set(),
-      teamId: null,
-    }
-    const tools = {
-      makeId: () => 'rel_new',
-      now: service.clock.now,
-      quotas: makeQuotas(service.store, service.clock, () => ({}) as TenantSettings),
-    }
     let deleted: Promise<Reply<unknown>> | undefined
     await service.store.tx(async (tx) => {
       // The deletion arrives when the relationship was read. It waits for its lock, or comes to its end.
@@ -168,15 +165,38 @@ onBothEngines((engine) => {
           return found
         },
       }
-      await importRelationship(meanwhile, tools, principal, {
-        source_memory_id: a,
-        target_memory_id: b,
-        relationship_type: 'supports',
-        metadata: {},
-      })
+      await importSupports(meanwhile, quotasOf({}), a, b)
     })
     assert.equal((await deleted)!.status, 204)
     assert.equal(await counted(), before)
+  })
+
+  test('[POL-12] an import gives room back if another request makes its relationship first', async () => {
+    const [a, b] = [await remember(), await remember()]
+    const limit = (await counted()) + 2_000
+    const quotas = quotasOf({ quota_stored_bytes: limit })
+    let isMade = false
+    const outcome = await service.store.tx((tx) =>
+      importSupports(
+        {
+          ...tx,
+          async run(sql, values) {
+            // With one writer nobody comes in between.
+            if (sql.includes('into memory_relationships') && !isMade) {
+              isMade = true
+              if (service.store.isShared) assert.equal((await relate(a, b, 900)).status, 201)
+              else await tx.run(sql, values)
+            }
+            return tx.run(sql, values)
+          },
+        },
+        quotas,
+        a,
+        b,
+      ),
+    )
+    assert.deepEqual([isMade, outcome], [true, service.store.isShared ? 'updated' : 'skipped'])
+    assert.equal(await quotas.take(tenant.id, 0, limit - (await counted())), null)
   })
 
   test('[POL-12] a memory that is refused for its external id counts no bytes', async () => {
