@@ -6,6 +6,7 @@ import { startService, type Service, type TestAgent, type TestTenant } from '../
 import { interest, poll, publish } from '../events/tools.ts'
 import { makeEnrich } from '../../src/enrichment/enrich.ts'
 import { makeStepTurns } from '../../src/kernel/step-turns.ts'
+import { keepEnrichment } from '../../src/enrichment/sql.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { compileCheckFor } from '../../src/operations/validate.ts'
@@ -114,6 +115,38 @@ onBothEngines((engine) => {
       )
     })
 
+    test('[ENR-3] a full block shows the hundred strongest relationships of a memory', async () => {
+      const line = (id: string, content: string) => ({
+        type: 'semantic',
+        scope: 'institutional',
+        id,
+        title: id,
+        content,
+      })
+      const relationship = (i: number) => ({
+        source_memory_id: 'quay',
+        target_memory_id: `ship-${i}`,
+        relationship_type: 'related_to',
+        strength: i === 0 ? 0.1 : 0.5,
+      })
+      const lines = [
+        line('quay', 'The quay of the ferry is closed at low tide'),
+        ...Array.from({ length: 101 }, (_, i) => line(`ship-${i}`, `Vessel number ${i}`)),
+        ...Array.from({ length: 101 }, (_, i) => relationship(i)),
+      ]
+      const { body } = await service.call('POST /v1/memories/import', {
+        token: owner.token,
+        raw: lines.map((each) => JSON.stringify(each)).join('\n'),
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      assert.equal(body.created, 203)
+      await service.app.memory.embedding.idle()
+      await publish(service, owner.token, { type: 'com.shop.quay', data: { note: 'ferry quay closed at low tide' } })
+      const quay = (await block(full))!.memories.find(({ title }) => title === 'quay')!
+      assert.equal(quay.relationships!.length, 100)
+      assert.ok(quay.relationships!.every(({ strength }) => strength === 0.5))
+    })
+
     test('[ENR-3] of events of the same millisecond only those stored before it count as earlier', async () => {
       const batch = ['a', 'b', 'c'].map((name) => ({
         specversion: '1.0',
@@ -184,6 +217,17 @@ onBothEngines((engine) => {
       })
       const dead = (await service.call('GET /v1/delivery/dlq', { token: light.token })).body.dlq_items
       assert.ok(!('enrichment' in dead[0].payload))
+    })
+
+    test('[ENR-5] a block that is written late does not replace the one that went out', async () => {
+      await publish(service, owner.token, { type: 'com.shop.bowl.broken', data: { note: 'a bowl broke' } })
+      const first = (await poll(service, light.token)).at(-1)!
+      const mailbox = { tenantId: tenant.id, recipientId: light.id }
+      const late = JSON.stringify({ depth: 'light', memories: [], note: 'of an attempt that lost its lease' })
+      await service.store.tx(async (tx) => keepEnrichment(tx, mailbox, [[first.id, late]]))
+      await service.clock.advance(30_000)
+      const second = (await poll(service, light.token)).find((delivery) => delivery.id === first.id)!
+      assert.deepEqual(second.payload['enrichment'], first.payload['enrichment'])
     })
 
     test('[ENR-5] [SAFE-19] a long block, which is read by itself, is kept for redeliveries too', async () => {
