@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { MAX_DEPTH } from '../../src/kernel/json.ts'
 import { parseBody, type ParseOptions } from '../../src/kernel/json-steps.ts'
+import { TooDeep, textSteps } from '../../src/kernel/json-write.ts'
+import { atOnce } from '../../src/kernel/step-turns.ts'
 
 /** Long enough to be read in steps, whatever the rest is. */
 const PADDING = `"${'x'.repeat(33_000)}"`
@@ -93,6 +95,33 @@ test('[SAFE-17] depth is bounded, long numbers are exact and halves of pairs rep
   const text = `{"n":9007199254740993,"p":${PADDING},"half":"\\ud800","m":[9007199254740993]}`
   const value = (await parse(text, { exactNumbers: true, wellFormed: true })) as Record<string, unknown>
   assert.deepEqual({ ...value, p: 0 }, { n: 9007199254740993n, p: 0, half: '\ufffd', m: [9007199254740993n] })
+})
+
+test('[SAFE-17] the bound of depth is the same for a short text, a member that is left out, and what is written', async () => {
+  const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+  const leaveOut = (name: string): boolean => name === 'data'
+  const isTaken = async (text: string, options: ParseOptions = {}): Promise<boolean> =>
+    (await parseBody(Buffer.from(text), options)).ok
+  const isWritten = (depth: number): boolean => {
+    try {
+      return atOnce(textSteps(JSON.parse(nested(depth)), MAX_DEPTH)) === nested(depth)
+    } catch (error) {
+      assert.ok(error instanceof TooDeep)
+      return false
+    }
+  }
+  for (const [depth, fits] of [
+    [MAX_DEPTH, true],
+    [MAX_DEPTH + 1, false],
+  ] as const) {
+    assert.equal(await isTaken(nested(depth)), fits)
+    assert.equal(await isTaken(nested(depth + 1), { extraDepth: 1 }), fits)
+    assert.equal(await isTaken(nested(depth - 1), { extraDepth: -1 }), fits)
+    assert.equal(await isTaken(`{"data":${nested(depth - 1)},"p":${PADDING}}`, { leaveOut }), fits)
+    assert.equal(await isTaken(`{"data":${nested(depth)},"p":${PADDING}}`, { leaveOut, extraDepth: 1 }), fits)
+    assert.equal(isWritten(depth), fits)
+  }
+  assert.equal(await isTaken(JSON.stringify('["\\'.repeat(MAX_DEPTH))), true, 'brackets of a string do not count')
 })
 
 test('[SAFE-17] a member that is left out is checked but not kept', async () => {

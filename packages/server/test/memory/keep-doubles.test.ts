@@ -119,6 +119,21 @@ onBothEngines((engine) => {
     assert.equal('similar' in (await calls.get(agent, twin.id)).body, false)
   })
 
+  test('[KEP-12] a memory that is like another in much, but not in nearly all, is not listed', async () => {
+    const { agent } = await people()
+    const first = await calls.make(agent, PUMP)
+    await quiet()
+    // By the built-in model 0.91 and 0.935.
+    const longer = await calls.post(agent, { ...PUMP, content: `${PUMP.content} Tell the shift leader first.` })
+    assert.equal('similar' in longer.body, false, longer.text)
+    await quiet()
+    const other = await calls.post(agent, { ...PUMP, content: PUMP.content.replace('coolant', 'oil') })
+    assert.deepEqual(
+      (other.body as CreatedMemory).similar?.map(({ id }) => id),
+      [first.id],
+    )
+  })
+
   test('[KEP-12] the most similar memory is listed, however little confidence it has', async () => {
     const { agent } = await people()
     const twin = await calls.make(agent, { ...PUMP, confidence: 0 })
