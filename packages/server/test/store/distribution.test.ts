@@ -93,6 +93,16 @@ describe('a store on several machines', { skip: missing }, () => {
     assert.match(wrong.stderr, /--shards/)
   })
 
+  test('[SCL-3] distribute fails if a worker refused a setting, and says which one and why', async () => {
+    await store.tx((tx) =>
+      tx.run(`create or replace function run_command_on_workers(command text)
+        returns table (nodename text, nodeport integer, success boolean, result text) language sql as
+        $$ values ('one', 5433, true, 'ALTER DATABASE'), ('two', 5434, false, 'ERROR:  must be owner') $$`),
+    )
+    const { code, stdout } = await sensorium(['distribute', '--json'], fresh.env)
+    assert.deepEqual([code, JSON.parse(stdout)], [1, { tables: [], refused: ['two:5434: ERROR:  must be owner'] }])
+  })
+
   test('[SCL-2] a table that is created anew is distributed in the same transaction', async () => {
     await store.tx(async (tx) => {
       await tx.run('alter table mailboxes rename to mailboxes_before')

@@ -178,6 +178,21 @@ test('[HTTP-28] when the commit itself fails, the whole group is rejected and no
   assert.equal((await store.rows('select n from t where n < 0')).length, 1)
 })
 
+test('[STO-2] after a commit that failed, reads see what another process has written since', async () => {
+  await store.tx(async (tx) => {
+    await tx.run('create table parents (id integer primary key)')
+    await tx.run('create table children (parent integer references parents deferrable initially deferred)')
+  })
+  await assert.rejects(
+    store.tx((tx) => tx.run('insert into children values (1)')),
+    /FOREIGN KEY/,
+  )
+  const other = openSqlite(file)
+  await other.tx((tx) => tx.run('insert into parents values (2)'))
+  await other.close()
+  assert.deepEqual(await store.rows('select id from parents'), [{ id: 2 }])
+})
+
 test('[SAFE-52] when two tenants write, a group of one ends after 3 ms, and the other is next', async () => {
   const begun: string[] = []
   const ask = (tenantId: string, work: () => void = () => {}) =>
