@@ -36,6 +36,13 @@ test('[UI-72] the names of older agents are found by as few requests as it takes
   assert.equal(huge.asked.length, 24)
 })
 
+test('[UI-72] an agent that cannot be asked for is not one that is gone', async () => {
+  const error = { code: 'insufficient_scope', message: 'A scope is missing', details: {}, request_id: 'req_1' }
+  const respond = async (): Promise<Response> => Response.json({ error }, { status: 403 })
+  const client = createClient({ url: 'http://localhost', token: 't', fetch: respond })
+  await assert.rejects(findAgents(client, new Set(['agt_1']), 2_000), /A scope is missing/)
+})
+
 test('[UI-72] the names that are asked for at the same moment are found together', async () => {
   const { client, asked } = serviceWith(300)
   const found = await Promise.all([...idsOf(240, 3), 'agt_gone'].map((id) => findAgent(client, id, 300)))

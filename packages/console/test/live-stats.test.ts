@@ -18,7 +18,7 @@ test('[UI-71] a rate is that of the last ten seconds, whatever was counted befor
 })
 
 test('[UI-71] a chart has an empty point in each gap, and none between seconds that follow each other', () => {
-  const points = pointsOf([...seconds(0, 2), { ...at(4), seconds: 3 }, at(30), at(31)])
+  const points = pointsOf([...seconds(0, 2), { ...at(4), seconds: 3 }, at(30), at(31), at(34)])
   assert.deepEqual(
     points.map((point) => [point.at - START / 1000, point.counts !== null]),
     [
@@ -28,6 +28,7 @@ test('[UI-71] a chart has an empty point in each gap, and none between seconds t
       [29, false],
       [30, true],
       [31, true],
+      [34, true],
     ],
   )
 })

@@ -33,5 +33,10 @@ onBothEngines((engine) => {
     for await (const done of workThrough(admin, 'discard', { filter: {}, total: 102 })) progress.push(done)
     assert.deepEqual(progress, [100, 102])
     assert.equal(await total(), 3)
+    const fewer: number[] = []
+    for await (const done of workThrough(admin, 'discard', { filter: {}, total: 10 })) {
+      assert.ok(fewer.push(done) <= 2, 'it goes on although nothing is left')
+    }
+    assert.deepEqual(fewer, [3, 3], 'somebody else has discarded the rest meanwhile')
   })
 })
