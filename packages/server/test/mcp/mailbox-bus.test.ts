@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { makeWakeups } from '../../src/delivery/wake.ts'
+import { makeWakeups, type Wakeups } from '../../src/delivery/wake.ts'
 import { makeMailboxBus } from '../../src/mcp/mailbox-bus.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
@@ -44,4 +44,15 @@ onBothEngines((engine) => {
     assert.equal(sent, 3)
     await service.stop()
   })
+})
+
+test('[MCP-4] a notice of another node that names nobody, because it would be too many, reaches every subscription', async () => {
+  let hear: Parameters<Wakeups['watch']>[0] = () => {}
+  const bus = makeMailboxBus({ watch: (heard) => void (hear = heard) } as Wakeups)
+  const sent: string[] = []
+  for (const recipientId of ['agt_1', 'agt_2'])
+    bus.runAs({ recipientId, taken: async () => {} }, () => bus.subscribe(() => void sent.push(recipientId)))
+  await nextTurn()
+  hear(null, false)
+  assert.deepEqual(sent, ['agt_1', 'agt_2'])
 })
