@@ -1,5 +1,6 @@
 // A store whose transactions begin when the test says so.
 import type { Store } from '../../src/store/db.ts'
+import { turnsUntil } from './turns-until.ts'
 
 export interface HeldStore {
   store: Store
@@ -23,9 +24,7 @@ export function heldStore(store: Store): HeldStore {
         return store.tx(work, options)
       },
     },
-    async untilWaiting(count) {
-      while (gates.length < count) await nextTurn()
-    },
+    untilWaiting: (count) => turnsUntil(() => gates.length >= count),
     begin: (which) => (which === 'first' ? gates.shift() : gates.pop())!(),
     async beginAll(work) {
       let isOver = false

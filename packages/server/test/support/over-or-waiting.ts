@@ -1,5 +1,6 @@
 // For tests of two concurrent transactions: one is held open until the other has come as far as it can.
 import type { Store } from '../../src/store/db.ts'
+import { turnsUntil } from './turns-until.ts'
 
 /**
  * Resolves when the work is over, or when a transaction waits for a lock. With one writer it resolves at once: there
@@ -11,5 +12,5 @@ export async function overOrWaiting(store: Store, work: Promise<unknown>): Promi
   work.then(over, over)
   const waiting =
     "select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-  while (store.isShared && !isOver && (await store.rows(waiting)).length === 0);
+  await turnsUntil(async () => !store.isShared || isOver || (await store.rows(waiting)).length > 0)
 }

@@ -4,8 +4,16 @@ import { systemClock } from '../../src/kernel/clock.ts'
 /** After this many turns the condition waits for a disk or another process, which need the processor more. */
 const MOST_TURNS = 100
 
-/** Checks in every turn until the condition holds. */
+/** What does not hold after a minute and so many turns never will: a busy machine has few turns in a minute. */
+const GIVEN_UP_MS = 60_000
+const GIVEN_UP_TURNS = 1_000
+
+/** Checks in every turn until the condition holds. Rejects if it never does. */
 export async function turnsUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turns = 0; !(await isSo()); turns++)
+  const since = performance.now()
+  for (let turns = 0; !(await isSo()); turns++) {
+    if (turns > GIVEN_UP_TURNS && performance.now() - since > GIVEN_UP_MS)
+      throw new Error(`this never came true: ${isSo}`)
     await (turns < MOST_TURNS ? new Promise(setImmediate) : systemClock.sleep(1))
+  }
 }
