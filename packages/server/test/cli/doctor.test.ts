@@ -1,6 +1,6 @@
 // sensorium doctor: one line per check, ok or failed, and the checks change nothing.
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -158,7 +158,7 @@ onBothEngines((engine) => {
   })
 })
 
-test('[TEN-7] a missing secret of an embedded store is reported', async (t) => {
+test('[TEN-7] a missing secret of an embedded store is reported, and another one', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
   const data = { DATA_DIR: env['DATA_DIR']! }
@@ -167,6 +167,10 @@ test('[TEN-7] a missing secret of an embedded store is reported', async (t) => {
   const kept = readFileSync(secret, 'utf8')
   writeFileSync(secret, 'another secret, longer than sixteen characters\n')
   assert.deepEqual((await examine(data)).failed, ['secret'])
+  rmSync(secret)
+  const { failed, text } = await examine(data)
+  assert.deepEqual(failed, ['secret'])
+  assert.match(text, /the secret this store was made with is missing/)
   writeFileSync(secret, kept)
   assert.deepEqual((await examine(data)).failed, [])
 })
