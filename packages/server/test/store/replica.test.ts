@@ -180,3 +180,28 @@ test('[SCL-7] a mark of a time to come is replaced: the clock of the database wa
   await new Promise(setImmediate) // a look ends in the background
   assert.deepEqual([marks.length, marks[1]?.split(' ')[0]], [2, '1000000'])
 })
+
+test('[SCL-7] that a replica lags is told when it has missed two looks, and that it has caught up once', async () => {
+  const marks: string[] = []
+  const told: string[] = []
+  let now = 0
+  let shown = (): string | undefined => marks[0]
+  const showing = (mark: () => string | undefined): RowsFor => {
+    return () =>
+      async <R>() =>
+        [{ mark: mark() ?? null, now: 1_000_000 + now }] as R[]
+  }
+  const rowsFor = followReplica(
+    showing(() => marks.at(-1)),
+    async (mark) => void marks.push(mark),
+    showing(() => shown()),
+    (what) => void told.push(`${now} ms: ${what}`),
+    () => now,
+  )
+  for (; now <= 8_000; now += 500) {
+    if (now === 6_000) shown = () => marks.at(-1)
+    await rowsFor(quiet)('select 1')
+    await new Promise(setImmediate) // a look ends in the background
+  }
+  assert.deepEqual(told, ['3500 ms: the replica is not read', '6000 ms: the replica is read again'])
+})
