@@ -5,6 +5,7 @@ import { createClient, SensoriumError, type Client, type Published } from '@sens
 import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+import { turnsUntil } from '../../server/test/support/turns-until.ts'
 
 test('[SDK-1] a key is minted with scopes that are a constant', async () => {
   const bodies: unknown[] = []
@@ -228,7 +229,7 @@ onBothEngines((engine) => {
     const messages = client.live({ type: 'live.*' }, { signal: stop.signal, onError: (error) => errors.push(error) })
     let next = messages.next()
     // The client opens the second stream after a short wait on the machine's clock.
-    while (streams < 2) await new Promise(setImmediate)
+    await turnsUntil(() => streams >= 2)
     let kind: string | undefined
     for (let n = 0; kind !== 'event'; n++) {
       await service.call('POST /v1/events', {

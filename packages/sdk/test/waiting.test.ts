@@ -5,6 +5,7 @@ import { createClient } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service } from '../../server/test/support/service.ts'
 import { delivery, streams } from './streams.ts'
+import { turnsUntil } from '../../server/test/support/turns-until.ts'
 
 const LEASE_S = 1
 
@@ -72,7 +73,7 @@ test('[SDK-11] a lease of half a day is extended by the hour, the most that the 
   const service = streams([delivery('one'), delivery('two')])
   const { worker, begun, release, failed } = busyWorker(service, { leaseSeconds: 43_200 })
   // The turn after the first has begun, the second waits: both are in one chunk of the stream.
-  while (begun.length === 0) await new Promise(setImmediate)
+  await turnsUntil(() => begun.length > 0)
   now.mock.mockImplementation(() => 1_200_000)
   t.mock.timers.tick(1_200_000)
   release()
@@ -85,7 +86,7 @@ test('[SDK-11] without leaseSeconds, the first extension comes before the shorte
   const now = t.mock.method(performance, 'now', () => 0)
   const service = streams([delivery('one'), delivery('two')])
   const { worker, begun, release } = busyWorker(service, {})
-  while (begun.length === 0) await new Promise(setImmediate)
+  await turnsUntil(() => begun.length > 0)
   for (const ms of [334, 668, 1_002, 9_999]) {
     now.mock.mockImplementation(() => ms)
     t.mock.timers.tick(334)
@@ -143,7 +144,7 @@ onBothEngines((engine) => {
     held.resolve()
     await stopped
     // A stream gives back its leases as soon as the service notices that it was closed.
-    while ((await client.agents.queue(agent.id)).leased > 0) await new Promise(setImmediate)
+    await turnsUntil(async () => (await client.agents.queue(agent.id)).leased === 0)
     assert.deepEqual(handled, ['early'])
     for (const id of late) {
       const [one] = (await client.events.get(id)).deliveries

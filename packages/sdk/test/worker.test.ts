@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { createClient, DeadLetter, RetryAfter, SensoriumError, type Client, type Work } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../../server/test/support/service.ts'
+import { turnsUntil } from '../../server/test/support/turns-until.ts'
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
@@ -100,7 +101,7 @@ onBothEngines((engine) => {
       for (const what of ['dead', 'later', 'once'])
         await client.publish({ type: `a.${mode}`, id: `${mode}-${what}`, data: { what } })
       await failed.reached
-      while ((await client.agents.queue(agent.id)).leased > 0) await new Promise(setImmediate)
+      await turnsUntil(async () => (await client.agents.queue(agent.id)).leased === 0)
       await service.clock.jump(1_000)
       await seen.reached
       await worker.stop()
@@ -122,7 +123,7 @@ onBothEngines((engine) => {
       assert.equal((await client.deliveries.poll()).count, 0)
       await service.clock.jump(601_000)
       // A sweep that runs at the same moment may hold the row for an instant; a poll skips locked rows.
-      while ((await client.deliveries.poll()).count === 0) await new Promise(setImmediate)
+      await turnsUntil(async () => (await client.deliveries.poll()).count > 0)
       assert.equal((await client.agents.queue(agent.id)).dead_lettered, 1)
     })
 
@@ -161,7 +162,7 @@ onBothEngines((engine) => {
       letGo()
       await stopped
       // A stream gives back its leases as soon as the service notices that it was closed.
-      while ((await client.agents.queue(agent.id)).leased > 0) await new Promise(setImmediate)
+      await turnsUntil(async () => (await client.agents.queue(agent.id)).leased === 0)
       const state = async (name: string) => (await client.events.get(`${mode}-${name}`)).deliveries[0]!.state
       assert.deepEqual(
         [await state('quick'), await state('slow'), await state('waiting')],

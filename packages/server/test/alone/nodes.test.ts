@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { POSTGRES_URL, postgres } from '../support/engines.ts'
 import { startProcess } from '../support/process.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const KEY = 'ak_live_NodeNodeNodeNodeNodeNodeNodeNo01'
 
@@ -146,7 +147,7 @@ describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, 
         })
     }
     const work = [flood(one.url), flood(one.url), flood(two.url), flood(two.url), pull(one.url), pull(two.url)]
-    while (accepted.size < 500) await new Promise(setImmediate)
+    await turnsUntil(() => accepted.size >= 500)
     oneAlive = false
     one.kill('SIGKILL')
     await one.ended

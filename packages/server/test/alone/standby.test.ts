@@ -8,6 +8,7 @@ import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { layWire, type Wire } from '../support/cut-wire.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const skip = process.env['TEST_POSTGRES_URL'] ? false : 'PostgreSQL is missing'
 let primary: PostgresServer
@@ -74,7 +75,7 @@ test('[STO-20] [STO-9] a store that only reads leaves a server that came back as
   for (const ask of Object.values(asks)) assert.equal(await ask(store), false)
   await Promise.all([redirect(wires[0]!, standby), redirect(wires[1]!, primary)])
   // Its idle connections are gone before it is asked again, so no query fails that would make it look for the primary.
-  while (store.stats().connections > 0) await new Promise(setImmediate)
+  await turnsUntil(() => store.stats().connections === 0)
   for (const ask of [asks['a query']!, asks['a look-up']!]) assert.equal(await onceItIsBack(store, ask), false)
 })
 

@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { POSTGRES_URL, postgres, type FreshStore } from '../support/engines.ts'
 import { refusedStart, startProcess, type RunningProcess } from '../support/process.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const KEY = 'ak_live_WorkWorkWorkWorkWorkWorkWorkWor1'
 
@@ -35,7 +36,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function untilGone(pids: readonly number[]): Promise<void> {
-  while (pids.some(isRunning)) await new Promise(setImmediate)
+  await turnsUntil(() => !pids.some(isRunning))
 }
 
 describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, () => {

@@ -11,6 +11,7 @@ import { bash, COMMAND, command, startSensorium } from '../support/process.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
 import { startGateway } from './gateway.ts'
 import { newHome } from './home.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 let service: Service
 let tenant: TestTenant
@@ -45,7 +46,7 @@ test('[CLI-3][CLI-7] listen ends when its output is not read, and gives back wha
   const { stdout, stderr } = await bash(`${unread} ${sensorium} listen --ack --json >&3; echo "ended $?"`, env)
   assert.deepEqual([stdout, stderr], ['ended 141\n', ''])
   // What the stream sent last is given back as soon as the service notices that it was closed.
-  while ((await queue()).leased > 0) await new Promise(setImmediate)
+  await turnsUntil(async () => (await queue()).leased === 0)
   assert.partialDeepStrictEqual(await queue(), { pending: 3, leased: 0 })
 })
 

@@ -13,6 +13,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
   describe('handing over', () => {
@@ -103,9 +104,9 @@ onBothEngines((engine) => {
       connection.write(
         `GET /v1/delivery/poll?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${agent.token}\r\n\r\n`,
       )
-      while (service.clock.sleepers() <= others) await new Promise(setImmediate)
+      await turnsUntil(() => service.clock.sleepers() > others)
       connection.socket.destroy()
-      while (service.clock.sleepers() > others) await new Promise(setImmediate)
+      await turnsUntil(() => service.clock.sleepers() <= others)
       const id = await send()
       const [delivery] = await poll(service, agent.token)
       assert.deepEqual([delivery!.event_id, delivery!.attempt_count], [id, 1])

@@ -12,6 +12,7 @@ import { fakeClock } from '../support/fake-clock.ts'
 import { compileCheckFor } from '../../src/operations/validate.ts'
 import type { Recall } from '../../src/memory/recall.ts'
 import { NOT_AHEAD } from './not-ahead.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const wrongIn = compileCheckFor([])(DeliveredEvent)
 
@@ -288,7 +289,7 @@ onBothEngines((engine) => {
       })
       const delivery = { id: 'dlv_0', eventId: 'e0', depth: 'light', envelope: '{"type":"a.b","data":"note"}' } as const
       const budgetBegun = async (): Promise<void> => {
-        while (clock.sleepers() === 0) await new Promise(setImmediate)
+        await turnsUntil(() => clock.sleepers() > 0)
       }
       const mailbox = { tenantId: tenant.id, recipientId: full.id }
       const late = enrich(mailbox, [delivery])

@@ -5,6 +5,7 @@ import { fairQueue } from '../../src/kernel/fair-queue.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service } from '../support/service.ts'
 import { event, interest, publish } from './tools.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 describe('the fair queue', () => {
   test('[FAIR-3] loses nothing, keeps each sender’s order, and serves every tenant within one round', () => {
@@ -69,7 +70,7 @@ onBothEngines((engine) => {
         answered++
       })
       // Once some of the flood has been answered, most of it waits in the queue.
-      while (answered < 1) await new Promise(setImmediate)
+      await turnsUntil(() => answered > 0)
       assert.equal((await publish(service, quiet.token)).status, 202)
       const before = answered
       await Promise.all(flood)

@@ -8,6 +8,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const MIB = 1_048_576
 const of = (tenantId: string, id: string) => ({ ...NOBODY, tenantId, id })
@@ -101,7 +102,7 @@ onBothEngines((engine) => {
     const announced = `Content-Length: ${10 * MIB}`
     const holding = await Promise.all([1, 2, 3].map(() => rawConnection(service.url)))
     for (const connection of holding) connection.write(head(loud.token, announced) + '{"a":')
-    while ((await inFlight(service.url)) < 4) await new Promise(setImmediate)
+    await turnsUntil(async () => (await inFlight(service.url)) >= 4)
     const fourth = await rawConnection(service.url)
     fourth.write(head(loud.token, announced))
     const refused = await fourth.reply()
@@ -119,7 +120,7 @@ onBothEngines((engine) => {
     assert.equal((await post(loud.token, memory)).status, 201, 'what is short passes')
     assert.equal((await post(quiet.token, { ...memory, metadata })).status, 201)
     for (const connection of [...holding, fourth, chunked]) connection.socket.destroy()
-    while ((await inFlight(service.url)) > 1) await new Promise(setImmediate)
+    await turnsUntil(async () => (await inFlight(service.url)) <= 1)
     assert.equal((await post(loud.token, { ...memory, metadata })).status, 201, 'all of it came back')
   })
 })

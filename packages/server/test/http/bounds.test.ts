@@ -6,6 +6,7 @@ import { assertError } from '../support/expect.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -37,7 +38,7 @@ onBothEngines((engine) => {
     assert.equal(body.count, 1)
     for (const { socket } of connections) socket.destroy()
     // Polls whose client disconnected are no longer counted.
-    while ((await inFlight(service.url)) > 1) await new Promise(setImmediate)
+    await turnsUntil(async () => (await inFlight(service.url)) <= 1)
     await service.call(`POST /v1/agents/${agent.id}/test-event`, { token: tenant.admin })
     assert.equal((await service.call('GET /v1/delivery/poll?wait=20', { token: agent.token })).body.count, 1)
   })
@@ -45,11 +46,11 @@ onBothEngines((engine) => {
   test('[SAFE-14] the ninth stream of an agent is refused', async () => {
     const agent = await tenant.agent()
     const connections = await openMany(agent, '/v1/delivery/stream', 8)
-    while ((await metric('sensorium_streams')) < 8) await new Promise(setImmediate)
+    await turnsUntil(async () => (await metric('sensorium_streams')) >= 8)
     const refused = await service.call('GET /v1/delivery/stream', { token: agent.token })
     assertError(refused, 'rate_limited', { limit: 8, window_seconds: 0 })
     for (const { socket } of connections) socket.destroy()
-    while ((await metric('sensorium_streams')) > 0) await new Promise(setImmediate)
+    await turnsUntil(async () => (await metric('sensorium_streams')) === 0)
   })
 
   test('[SAFE-3] a known caller is served, however many requests strangers at its address have in hand', async () => {
@@ -60,7 +61,7 @@ onBothEngines((engine) => {
       write('POST /v1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{')
     }
     // One more stranger is refused as soon as all of them have arrived.
-    while ((await service.call('GET /v1/agents')).status !== 429) await new Promise(setImmediate)
+    await turnsUntil(async () => (await service.call('GET /v1/agents')).status === 429)
     assert.equal((await service.call(`GET /v1/agents/${agent.id}`, { token: agent.token })).status, 200)
     for (const { socket } of strangers) socket.destroy()
   })

@@ -9,6 +9,7 @@ import { rateLimited, ruleBroken, unavailable } from '../../src/kernel/failure.t
 import { StoreUnavailable } from '../../src/store/db.ts'
 import { startPeer } from '../support/amqp-broker.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const OUTCOMES = ['accepted', 'released', 'rejected'] as const
 type Fate = (typeof OUTCOMES)[number]
@@ -25,10 +26,6 @@ function decidedTogether(fates: readonly Fate[]): Publish {
     if (fate === 'rejected') throw ruleBroken('reserved_event_id', 'It belongs to another source', {})
     return [{ status: 'accepted', id: 'e', recipients: 0 }] as unknown as Awaited<ReturnType<Publish>>
   }
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise(setImmediate)
 }
 
 const three = OUTCOMES.flatMap((one) => OUTCOMES.flatMap((two) => OUTCOMES.map((last): Fate[] => [one, two, last])))
@@ -50,14 +47,14 @@ for (const fates of three) {
       },
       { publish: decidedTogether(fates), clock: fakeClock(), maxEventBytes: 10_000, count: () => {} },
     )
-    await until(() => peer.outcomes().length >= fates.length)
+    await turnsUntil(() => peer.outcomes().length >= fates.length)
     const told = new Map(peer.outcomes().map(({ body, outcome }) => [(body as { id: number }).id, outcome]))
     assert.deepEqual(
       fates.map((_, id) => told.get(id)),
       fates,
     )
     await connector.stop()
-    await until(() => peer.receivers() === 0)
+    await turnsUntil(() => peer.receivers() === 0)
   })
 }
 

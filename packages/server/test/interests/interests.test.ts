@@ -15,6 +15,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ack, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
   describe('interests', () => {
@@ -238,7 +239,7 @@ onBothEngines((engine) => {
           }
         }),
       )
-      while (sent.length < 20) await new Promise(setImmediate)
+      await turnsUntil(() => sent.length >= 20)
       assert.equal((await interest(service, late, { event_type: 'between.*', backfill: 1000 })).status, 201)
       done = true
       await publishing

@@ -14,6 +14,7 @@ import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 import { everyCharacter, memoryCalls, turnsBeside } from './tools.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
   let service: Service
@@ -230,10 +231,6 @@ onBothEngines((engine) => {
     far.close()
   })
 
-  const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
-    while (!(await holds())) await new Promise(setImmediate)
-  }
-
   test('[RCL-6] a claim on a memory to embed is short, and is renewed while the work lasts', async () => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
@@ -245,10 +242,10 @@ onBothEngines((engine) => {
       )
       return Number(row!.claimed_until)
     }
-    await until(() => asked > 0)
+    await turnsUntil(() => asked > 0)
     assert.ok((await claimed()) - service.clock.now() <= 3_000, 'found five seconds after a crash')
     await service.clock.jump(10_000)
-    await until(async () => (await claimed()) > service.clock.now())
+    await turnsUntil(async () => (await claimed()) > service.clock.now())
   })
 
   test('[RCL-4] [SRCH-14] a word past the indexed ones finds nothing, also if it was searched for before', async () => {

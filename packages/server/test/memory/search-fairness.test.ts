@@ -9,6 +9,7 @@ import type { Viewer } from '../../src/memory/see.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService, type Reply, type Service } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 /** How many queries are embedded at once. */
 const AT_ONCE = 16
@@ -70,7 +71,7 @@ onBothEngines((engine) => {
     }
     const flood: Promise<number>[] = []
     while (flood.length < AT_ONCE + MAX_WAITING + tooMany) flood.push(one())
-    while (refused < tooMany) await new Promise(setImmediate)
+    await turnsUntil(() => refused >= tooMany)
     const { token } = await (await service.tenant()).agent()
     const neighbour = service.call('POST /v1/memories/search', { token, body: { query: 'a word' } })
     const statuses = answered(flood)
@@ -102,7 +103,7 @@ onBothEngines((engine) => {
     const { readAhead } = service.app.memory
     model.asked.length = 0
     const flood = Array.from({ length: AT_ONCE + 10 }, (_, i) => readAhead(loud, `loud ${i}`))
-    while (model.asked.length < AT_ONCE) await new Promise(setImmediate)
+    await turnsUntil(() => model.asked.length >= AT_ONCE)
     await answered([...flood, readAhead(quiet, 'quiet')])
     const place = model.asked.indexOf('quiet') - AT_ONCE
     assert.ok(place <= 1, `it waited for ${place} of the flood's`)

@@ -7,6 +7,7 @@ import { databaseFile } from '../../src/store/data-directory.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { sqlite } from '../support/engines.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const disk = fs.fdatasync
 type Done = (error: NodeJS.ErrnoException | null) => void
@@ -56,7 +57,7 @@ test('[STO-1] transactions that arrive during a commit share the next one', asyn
   const syncs: (() => void)[] = []
   onSync((fd, done) => void syncs.push(() => disk(fd, done)))
   const next = async (): Promise<() => void> => {
-    while (syncs.length === 0) await new Promise(setImmediate)
+    await turnsUntil(() => syncs.length > 0)
     return syncs.shift()!
   }
   const first = insert(1)
