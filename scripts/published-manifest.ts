@@ -38,7 +38,7 @@ export function publishedManifest(source: Manifest, version: string): object {
     ...rest,
     version,
     ...(exports ? { exports: builtExports(exports) } : { exports: { './package.json': './package.json' } }),
-    files: isService ? ['bin', 'src', 'migrations', 'assets', 'docs', 'NOTICE'] : ['src'],
+    files: isService ? ['bin', 'src', 'migrations', 'assets', 'manual', 'NOTICE'] : ['src'],
     // Exactly this release: our packages do not keep their interfaces to each other stable.
     dependencies: Object.fromEntries(kept.map(([name, range]) => [name, isOurs(name) ? version : range])),
     ...(isService

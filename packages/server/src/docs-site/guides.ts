@@ -24,7 +24,7 @@ export interface Section {
 
 const HERE = import.meta.dirname
 /** Inside the installed package, or else at the root of the repository. */
-const PLACES = [path.resolve(HERE, '../../docs'), path.resolve(HERE, '../../../../docs')]
+const PLACES = [path.resolve(HERE, '../../manual/docs'), path.resolve(HERE, '../../../../docs')]
 
 /** Returns the folder of the guides, or null if they were not installed; the site then has the reference only. */
 export const guidesFolder = (): string | null =>

@@ -110,6 +110,32 @@ test('[PKG-4] the installed command starts the service, and the tour of the READ
   assert.match(stdout, /\{"acknowledged":1\}/)
 })
 
+test('[PKG-4] the installed service shows the guides and the tour, and every link and anchor leads somewhere', async (t) => {
+  const service = await startInstalled(path.join(modules, '.bin/sensorium'), {
+    DATA_DIR: path.join(installed, 'guides'),
+    LOG_LEVEL: 'warn',
+  })
+  t.after(() => service.stop())
+  const pages = new Map<string, string>()
+  const dead: string[] = []
+  const waiting = [{ from: '/', to: '/docs' }]
+  for (const { from, to } of waiting) {
+    const [page, anchor] = to.split('#') as [string, string?]
+    if (!pages.has(page)) {
+      const response = await fetch(service.url + page)
+      pages.set(page, response.ok ? await response.text() : '')
+      if (!response.headers.get('content-type')?.startsWith('text/html')) continue
+      for (const [, href] of pages.get(page)!.matchAll(/(?:href|src)="([^"]+)"/g))
+        if (/^(\/docs|#)/.test(href!)) waiting.push({ from: page, to: href!.startsWith('#') ? page + href : href! })
+    }
+    const text = pages.get(page)!
+    if (text === '' || (anchor !== undefined && !text.includes(`id="${anchor}"`))) dead.push(`${to} in ${from}`)
+  }
+  assert.deepEqual([...new Set(dead)], [])
+  assert.ok(pages.size > 20, `${pages.size}`)
+  assert.match(pages.get('/docs/overview')!, /id="a-tour-in-five-minutes"[^]*post\(\) \{ curl/)
+})
+
 test('[PKG-4] the service runs with the measured Node.js flags, and given flags come last', async (t) => {
   if (process.platform !== 'linux') return t.skip('where a process shows how it was started')
   const service = await startInstalled(path.join(modules, '.bin/sensorium'), {
