@@ -67,7 +67,7 @@ export async function supportTriage(url: string, adminKey: string): Promise<Outc
       async handle({ event, client }) {
         await client.publish({
           type: 'com.support.ticket.classified',
-          subject: event.subject!,
+          subject: event.subject,
           data: classify(event.data),
         })
       },

@@ -1,6 +1,6 @@
 // Agents, their keys and their interests.
 import type { Agent, AgentCreate, AgentUpdate, InterestCreate, KeyMint, Operations } from './contract.ts'
-import { withoutUndefined } from './given.ts'
+import { withoutUndefined, type Optional } from './given.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
@@ -60,7 +60,7 @@ export function keyCalls(call: Call) {
 }
 
 /** An interest to create. `priority` defaults to 0, `enrichment_depth` to `none`. */
-export type NewInterest = Pick<InterestCreate, 'event_type'> & Partial<InterestCreate>
+export type NewInterest = Pick<InterestCreate, 'event_type'> & Optional<InterestCreate>
 
 export const interestOf = (interest: NewInterest): InterestCreate => ({
   priority: 0,

@@ -5,6 +5,7 @@ import type { Agent, AuditList, Operations, Stats } from './contract.ts'
 import { deliveryCalls, type DeliveryCalls } from './deliveries.ts'
 import { ensure, type Description, type Ensured, type EnsureOptions } from './ensure.ts'
 import { eventCalls, type EventCalls, type EventDefaults } from './events.ts'
+import { withoutUndefined } from './given.ts'
 import { makeLive, type Live } from './live.ts'
 import { memoryCalls, type MemoryCalls } from './memory.ts'
 import { makeCall, type Call, type CallOptions, type Connection } from './request.ts'
@@ -17,29 +18,29 @@ export interface ClientOptions {
   /** The address of the service, such as `http://localhost:8080`. */
   url: string
   /** An API key. The client exchanges it for tokens as needed; no other request carries it. */
-  apiKey?: string
+  apiKey?: string | undefined
   /** A token instead of a key: an access token or the operator's token. The client does not renew it. */
-  token?: string
+  token?: string | undefined
   /**
    * The total number of attempts of a call before its error is thrown. By default 8, and as many as it takes to wait a
    * minute in all for a service that is away.
    */
-  attempts?: number
+  attempts?: number | undefined
   /**
    * The longest wait in seconds that the service may ask for with `Retry-After`. If it asks for a longer one, the error
    * is thrown at once, for a user who waits. By default a call waits for as long as it is asked to, up to five minutes.
    */
-  maxRetryAfter?: number
+  maxRetryAfter?: number | undefined
   /** The time limit of one attempt, 60,000 by default. The `wait` of a poll is added to it. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Attributes added to every published event, typically `source`. */
-  events?: EventDefaults
-  fetch?: typeof fetch
+  events?: EventDefaults | undefined
+  fetch?: typeof fetch | undefined
   /**
    * Parses the JSON of responses and streams, JSON.parse by default. `parseExactly` keeps the digits of every number, for
    * a program that passes them on. An error that it throws fails the call.
    */
-  parse?: (text: string) => unknown
+  parse?: ((text: string) => unknown) | undefined
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -104,7 +105,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     stats: (minutes = 60, options) => call('getStats', { query: { minutes } }, options),
     agent: (options) => orAborted(tokens.agent(), options?.signal),
     scopes: (options) => orAborted(tokens.scopes(), options?.signal),
-    with: (more) => assemble(parts, { ...defaults, ...more }),
+    with: (more) => assemble(parts, { ...defaults, ...withoutUndefined(more) }),
     ensure: (description, options) =>
       ensure({ call, ownId: async () => (await tokens.agent())?.id, callWith: parts.callWith }, description, options),
     worker: (options) => startWorker(client, parts.connection, tokens, options),

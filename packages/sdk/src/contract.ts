@@ -103,9 +103,9 @@ export interface Operations {
   listAgents: {
     params: Record<never, never>
     query: {
-      offset?: number
-      limit?: number
-      status?: 'active' | 'inactive'
+      offset?: number | undefined
+      limit?: number | undefined
+      status?: 'active' | 'inactive' | undefined
     }
     body: undefined
     response: AgentList
@@ -219,8 +219,8 @@ export interface Operations {
   listEventTypes: {
     params: Record<never, never>
     query: {
-      offset?: number
-      limit?: number
+      offset?: number | undefined
+      limit?: number | undefined
     }
     body: undefined
     response: EventTypeList
@@ -230,18 +230,18 @@ export interface Operations {
     params: Record<never, never>
     query: {
       /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
-      type?: string
-      subject?: string
-      source?: string
-      id?: string
-      sender?: string
-      causationid?: string
+      type?: string | undefined
+      subject?: string | undefined
+      source?: string | undefined
+      id?: string | undefined
+      sender?: string | undefined
+      causationid?: string | undefined
       /** Accepted at or after this time. */
-      since?: string
+      since?: string | undefined
       /** Accepted at or before this time. */
-      until?: string
-      offset?: number
-      limit?: number
+      until?: string | undefined
+      offset?: number | undefined
+      limit?: number | undefined
     }
     body: undefined
     response: EventList
@@ -251,9 +251,9 @@ export interface Operations {
     params: Record<never, never>
     query: {
       /** Values above 100 are treated as 100. */
-      limit?: number
+      limit?: number | undefined
       /** How many seconds to wait for a delivery to become due. */
-      wait?: number
+      wait?: number | undefined
     }
     body: undefined
     response: DeliveryList
@@ -283,18 +283,18 @@ export interface Operations {
   listDeadLetters: {
     params: Record<never, never>
     query: {
-      offset?: number
-      limit?: number
+      offset?: number | undefined
+      limit?: number | undefined
       /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
-      event_type?: string
+      event_type?: string | undefined
       /** The id of the recipient. An agent can only find its own dead letters. */
-      agent_id?: string
+      agent_id?: string | undefined
       /** A substring of `dlq_reason`, case-insensitive. */
-      reason?: string
+      reason?: string | undefined
       /** Dead-lettered at or after this time. */
-      since?: string
+      since?: string | undefined
       /** Dead-lettered at or before this time. */
-      until?: string
+      until?: string | undefined
     }
     body: undefined
     response: DeadLetterList
@@ -311,7 +311,7 @@ export interface Operations {
     params: { id: string }
     query: {
       /** Values above 100 are treated as 100. */
-      limit?: number
+      limit?: number | undefined
     }
     body: undefined
     response: RecentEventList
@@ -356,7 +356,7 @@ export interface Operations {
     params: Record<never, never>
     query: {
       /** How many unacknowledged deliveries the stream may hold. */
-      max_in_flight?: number
+      max_in_flight?: number | undefined
     }
     body: undefined
     response: string
@@ -365,7 +365,7 @@ export interface Operations {
   getStats: {
     params: Record<never, never>
     query: {
-      minutes?: number
+      minutes?: number | undefined
     }
     body: undefined
     response: Stats
@@ -375,9 +375,9 @@ export interface Operations {
     params: Record<never, never>
     query: {
       /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
-      type?: string
+      type?: string | undefined
       /** A CEL expression over the event, as in an interest. */
-      filter?: string
+      filter?: string | undefined
     }
     body: undefined
     response: string
@@ -386,12 +386,12 @@ export interface Operations {
   listAudit: {
     params: Record<never, never>
     query: {
-      actor?: string
-      action?: string
-      since?: string
-      until?: string
-      offset?: number
-      limit?: number
+      actor?: string | undefined
+      action?: string | undefined
+      since?: string | undefined
+      until?: string | undefined
+      offset?: number | undefined
+      limit?: number | undefined
     }
     body: undefined
     response: AuditList
@@ -400,12 +400,12 @@ export interface Operations {
   listTenantAudit: {
     params: { slug: string }
     query: {
-      actor?: string
-      action?: string
-      since?: string
-      until?: string
-      offset?: number
-      limit?: number
+      actor?: string | undefined
+      action?: string | undefined
+      since?: string | undefined
+      until?: string | undefined
+      offset?: number | undefined
+      limit?: number | undefined
     }
     body: undefined
     response: AuditList
@@ -435,10 +435,10 @@ export interface Operations {
   listChannels: {
     params: Record<never, never>
     query: {
-      offset?: number
-      limit?: number
+      offset?: number | undefined
+      limit?: number | undefined
       /** Whether each channel has `member`, which says whether the caller is a member of it. */
-      membership?: boolean
+      membership?: boolean | undefined
     }
     body: undefined
     response: ChannelList
@@ -517,17 +517,17 @@ export interface Operations {
   listMemories: {
     params: Record<never, never>
     query: {
-      offset?: number
-      limit?: number
-      type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
-      scope?: 'agent' | 'team' | 'institutional'
-      project_id?: string
+      offset?: number | undefined
+      limit?: number | undefined
+      type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning' | undefined
+      scope?: 'agent' | 'team' | 'institutional' | undefined
+      project_id?: string | undefined
       /** Only the owner and org-admins can list `deleted` and `expired` memories. */
-      status?: 'active' | 'deleted' | 'expired'
-      created_after?: string
-      created_before?: string
+      status?: 'active' | 'deleted' | 'expired' | undefined
+      created_after?: string | undefined
+      created_before?: string | undefined
       /** A literal substring of the title or the content, case-insensitive. Not a semantic search. */
-      search?: string
+      search?: string | undefined
     }
     body: undefined
     response: MemoryList
@@ -565,7 +565,7 @@ export interface Operations {
     params: { id: string }
     query: {
       /** Erases the memory. Only for org-admins. */
-      erase?: boolean
+      erase?: boolean | undefined
     }
     body: undefined
     response: undefined
@@ -602,7 +602,7 @@ export interface Operations {
   findSimilarMemories: {
     params: { id: string }
     query: {
-      limit?: number
+      limit?: number | undefined
     }
     body: undefined
     response: SimilarMemories
@@ -619,7 +619,7 @@ export interface Operations {
     params: Record<never, never>
     query: {
       /** Exports only memories updated at or after this time, and relationships that were created or changed then or whose source or target was. To bring a copy up to date, use a time five minutes before the previous export: a change is dated when it is begun. */
-      since?: string
+      since?: string | undefined
     }
     body: undefined
     response: string
@@ -643,9 +643,9 @@ export interface Operations {
     params: { id: string }
     query: {
       /** Values below 1 are treated as 1, values above 3 as 3. */
-      depth?: number
+      depth?: number | undefined
       /** Which relationships to follow: outgoing, incoming or both. */
-      direction?: 'out' | 'in' | 'both'
+      direction?: 'out' | 'in' | 'both' | undefined
     }
     body: undefined
     response: Traversal
@@ -668,8 +668,8 @@ export interface Operations {
   listTenants: {
     params: Record<never, never>
     query: {
-      offset?: number
-      limit?: number
+      offset?: number | undefined
+      limit?: number | undefined
     }
     body: undefined
     response: TenantList
@@ -729,9 +729,9 @@ export interface Operations {
   listWebhooks: {
     params: Record<never, never>
     query: {
-      tenant?: string
-      offset?: number
-      limit?: number
+      tenant?: string | undefined
+      offset?: number | undefined
+      limit?: number | undefined
     }
     body: undefined
     response: WebhookList
@@ -761,9 +761,9 @@ export interface Operations {
   listConnectors: {
     params: Record<never, never>
     query: {
-      tenant?: string
-      offset?: number
-      limit?: number
+      tenant?: string | undefined
+      offset?: number | undefined
+      limit?: number | undefined
     }
     body: undefined
     response: ConnectorList
@@ -827,14 +827,14 @@ export type AgentList = {
 
 export type AgentCreate = {
   name: string
-  description?: string | null
+  description?: string | null | undefined
   delivery_mode: 'poll' | 'push' | 'sse'
   client_type: string
-  team_id?: string | null
+  team_id?: string | null | undefined
   /** The delays before push retries, in seconds: after the first failed push, the second, and so on. The last delay repeats. Null means the default schedule. */
-  retry_schedule_seconds?: number[] | null
+  retry_schedule_seconds?: number[] | null | undefined
   /** The id in another system of yours, unique among resources of the same kind in the tenant. */
-  external_id?: string
+  external_id?: string | undefined
 }
 
 export type Agent = {
@@ -860,13 +860,13 @@ export type Agent = {
 }
 
 export type AgentUpdate = {
-  name?: string
-  description?: string | null
-  delivery_mode?: 'poll' | 'push' | 'sse'
+  name?: string | undefined
+  description?: string | null | undefined
+  delivery_mode?: 'poll' | 'push' | 'sse' | undefined
   /** Where pushes go. A user and password in it are shown to the agent itself (with `receive`) and to org-admins; others see `***` in their place. */
-  delivery_endpoint?: string | null
+  delivery_endpoint?: string | null | undefined
   /** The delays before push retries, in seconds: after the first failed push, the second, and so on. The last delay repeats. Null means the default schedule. */
-  retry_schedule_seconds?: number[] | null
+  retry_schedule_seconds?: number[] | null | undefined
 }
 
 export type AgentDeactivated = {
@@ -921,7 +921,7 @@ export type KeyMint = {
     | 'interests:read'
     | 'interests:write'
   )[]
-  expires_at?: string | null
+  expires_at?: string | null | undefined
 }
 
 export type MintedKey = {
@@ -1017,7 +1017,7 @@ export type Matched = {
 
 export type ExplainRequest = {
   event: Record<string, unknown>
-  agent_id?: string
+  agent_id?: string | undefined
 }
 
 export type Explanation = {
@@ -1172,9 +1172,9 @@ export type Acknowledged = {
 
 export type NackRequest = {
   delivery_ids: string[]
-  retry_after_seconds?: number
-  reason?: string
-  dead_letter?: boolean
+  retry_after_seconds?: number | undefined
+  reason?: string | undefined
+  dead_letter?: boolean | undefined
 }
 
 export type GivenBack = {
@@ -1252,27 +1252,27 @@ export type PushState = {
 
 /** Set either `delivery_ids` or `filter`. */
 export type DeadLetterChoice = {
-  delivery_ids?: string[]
+  delivery_ids?: string[] | undefined
   /** Selects the dead letters that match every given field. An empty filter selects all of them. */
-  filter?: DeadLetterFilter
+  filter?: DeadLetterFilter | undefined
   /** With `filter`: the maximum number of dead letters. The newest are taken. */
-  limit?: number
+  limit?: number | undefined
   /** Only counts the dead letters that match; nothing is changed. */
-  dry_run?: boolean
+  dry_run?: boolean | undefined
 }
 
 /** Selects the dead letters that match every given field. An empty filter selects all of them. */
 export type DeadLetterFilter = {
   /** A pattern over event types, as in an interest: `*`, `?`, `[a-z]`. */
-  event_type?: string
+  event_type?: string | undefined
   /** The id of the recipient. An agent can only find its own dead letters. */
-  agent_id?: string
+  agent_id?: string | undefined
   /** A substring of `dlq_reason`, case-insensitive. */
-  reason?: string
+  reason?: string | undefined
   /** Dead-lettered at or after this time. */
-  since?: string
+  since?: string | undefined
   /** Dead-lettered at or before this time. */
-  until?: string
+  until?: string | undefined
 }
 
 export type DeadLettersReplayed = {
@@ -1382,11 +1382,11 @@ export type InterestCreate = {
   /** `*` matches any run of characters, `?` one character, `[a-z]` a character class; `\` escapes. Case-sensitive; the whole type must match. */
   event_type: string
   /** A CEL predicate over the event: `data` is the data of the event, `event` is the envelope, and a bare name is a field of the data. */
-  filter_expression?: string | null
+  filter_expression?: string | null | undefined
   priority: number
   enrichment_depth: 'none' | 'light' | 'full'
   /** Also delivers up to this many of the newest matching events, oldest first, before the response. */
-  backfill?: number
+  backfill?: number | undefined
 }
 
 export type ChannelList = {
@@ -1413,11 +1413,11 @@ export type ListedChannel = {
 
 export type ChannelCreate = {
   name: string
-  description?: string | null
+  description?: string | null | undefined
   /** `open`: every agent of the tenant can see, join and leave the channel. `private`: only members and org-admins can see it. `direct`: like private, with at most 2 members. */
   type: 'open' | 'private' | 'direct'
   /** The id in another system of yours, unique among resources of the same kind in the tenant. */
-  external_id?: string
+  external_id?: string | undefined
 }
 
 export type Channel = {
@@ -1451,7 +1451,7 @@ export type Member = {
 export type MemberAdd = {
   participant_type: 'agent' | 'org_admin'
   participant_id: string
-  role?: 'owner' | 'admin' | 'member'
+  role?: 'owner' | 'admin' | 'member' | undefined
 }
 
 export type FeedList = {
@@ -1472,7 +1472,7 @@ export type FeedCreate = {
   /** `*` matches any run of characters, `?` one character, `[a-z]` a character class; `\` escapes. Case-sensitive; the whole type must match. */
   event_type_glob: string
   /** A CEL predicate over the event: `data` is the data of the event, `event` is the envelope, and a bare name is a field of the data. */
-  filter_expression?: string | null
+  filter_expression?: string | null | undefined
 }
 
 export type MemoryList = {
@@ -1522,21 +1522,21 @@ export type MemoryCreate = {
   title: string
   content: string
   /** For scope `team`; defaults to the team of the token. Ignored with other scopes. */
-  team_id?: string | null
-  project_id?: string | null
-  confidence?: number
-  importance?: number
-  metadata?: Record<string, unknown>
-  source_type?: string | null
-  source_id?: string | null
-  source_url?: string | null
+  team_id?: string | null | undefined
+  project_id?: string | null | undefined
+  confidence?: number | undefined
+  importance?: number | undefined
+  metadata?: Record<string, unknown> | undefined
+  source_type?: string | null | undefined
+  source_id?: string | null | undefined
+  source_url?: string | null | undefined
   /** The id of the event that the memory derives from. */
-  source_event_id?: string | null
+  source_event_id?: string | null | undefined
   /** The id in another system of yours, unique among the live memories of the owner. */
-  external_id?: string
+  external_id?: string | undefined
   /** When the content was last known to be true. */
-  freshness_date?: string | null
-  expires_at?: string | null
+  freshness_date?: string | null | undefined
+  expires_at?: string | null | undefined
 }
 
 export type CreatedMemory = {
@@ -1583,20 +1583,20 @@ export type MemorySearch = {
   /** A query in natural language. */
   query: string
   /** `agent`: only the owner sees it. `team`: the agents of the team. `institutional`: the whole tenant. */
-  scope?: 'agent' | 'team' | 'institutional'
-  type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning'
-  limit?: number
-  min_confidence?: number
+  scope?: 'agent' | 'team' | 'institutional' | undefined
+  type?: 'episodic' | 'semantic' | 'procedural' | 'entity' | 'reflection' | 'reasoning' | undefined
+  limit?: number | undefined
+  min_confidence?: number | undefined
   /** Results with a lower score are left out. A score is roughly the probability that a person would call the result relevant. */
-  min_score?: number
-  project_id?: string
-  source_event_id?: string
-  created_after?: string
-  created_before?: string
+  min_score?: number | undefined
+  project_id?: string | undefined
+  source_event_id?: string | undefined
+  created_after?: string | undefined
+  created_before?: string | undefined
   /** Finds only memories whose metadata has these members with exactly these values. */
-  metadata?: Record<string, unknown>
+  metadata?: Record<string, unknown> | undefined
   /** Adds `signals` to each result. */
-  explain?: boolean
+  explain?: boolean | undefined
 }
 
 export type SearchResults = {
@@ -1623,21 +1623,21 @@ export type SearchSignals = {
 }
 
 export type MemoryUpdate = {
-  title?: string
-  content?: string
-  confidence?: number
-  importance?: number
+  title?: string | undefined
+  content?: string | undefined
+  confidence?: number | undefined
+  importance?: number | undefined
   /** Replaces the existing metadata. */
-  metadata?: Record<string, unknown>
-  expires_at?: string | null
+  metadata?: Record<string, unknown> | undefined
+  expires_at?: string | null | undefined
   /** When the content was last known to be true. */
-  freshness_date?: string | null
+  freshness_date?: string | null | undefined
 }
 
 export type MemoryPromote = {
   scope: 'team' | 'institutional'
   /** Required for `team`, refused for `institutional`. */
-  team_id?: string | null
+  team_id?: string | null | undefined
 }
 
 export type MemoryHistory = {
@@ -1687,8 +1687,8 @@ export type ImportedMemories = {
 export type RelationshipCreate = {
   target_memory_id: string
   relationship_type: 'caused_by' | 'related_to' | 'contradicts' | 'supports' | 'derived_from' | 'part_of'
-  strength?: number
-  metadata?: Record<string, unknown> | null
+  strength?: number | undefined
+  metadata?: Record<string, unknown> | null | undefined
 }
 
 export type Traversal = {
@@ -1707,7 +1707,7 @@ export type RelatedMemory = {
 
 export type TenantCreate = {
   slug: string
-  name?: string
+  name?: string | undefined
 }
 
 export type TenantCreated = {
@@ -1774,27 +1774,27 @@ export type TenantSettings = {
 /** Null means the default: the value of the environment variable, or no quota. */
 export type TenantSettingsUpdate = {
   /** How long a lease lasts, in seconds. */
-  visibility_timeout_s?: number | null
+  visibility_timeout_s?: number | null | undefined
   /** The number of attempts before a delivery is dead-lettered. */
-  max_attempts?: number | null
+  max_attempts?: number | null | undefined
   /** The delays before push retries, in seconds. The last delay repeats. */
-  push_retry_s?: number[] | null
+  push_retry_s?: number[] | null | undefined
   /** How many days acknowledged deliveries and their events are kept. */
-  retention_days?: number | null
+  retention_days?: number | null | undefined
   /** The maximum number of requests of one agent in a window. */
-  rate_limit_agent?: number | string | null
+  rate_limit_agent?: number | string | null | undefined
   /** The maximum number of requests of the whole tenant in a window. */
-  rate_limit_tenant?: number | string | null
+  rate_limit_tenant?: number | string | null | undefined
   /** The maximum number of agents, including inactive ones. */
-  quota_agents?: number | null
+  quota_agents?: number | null | undefined
   /** The maximum number of interests of all agents and feeds of all channels together. */
-  quota_interests?: number | null
+  quota_interests?: number | null | undefined
   /** The maximum number of memories that are not deleted. */
-  quota_memories?: number | null
+  quota_memories?: number | null | undefined
   /** The maximum number of bytes of retained events, of memories that are not erased, and of their relationships. */
-  quota_stored_bytes?: number | null
+  quota_stored_bytes?: number | null | undefined
   /** The maximum number of events accepted in a day (UTC). */
-  quota_events_per_day?: number | null
+  quota_events_per_day?: number | null | undefined
 }
 
 export type Usage = {
@@ -1815,13 +1815,13 @@ export type UsageDay = {
 export type WebhookCreate = {
   tenant: string
   /** The name of the source, used in the event types: `com.<source>.…`. */
-  source?: string
+  source?: string | undefined
   /** The mapping and the signature header of a well-known provider. */
-  preset?: 'github' | 'stripe'
+  preset?: 'github' | 'stripe' | undefined
   /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
-  mapping?: IngestMapping
+  mapping?: IngestMapping | undefined
   /** The secret of a provider that creates its own, such as Stripe. If it is left out, a secret is generated. */
-  signing_secret?: string
+  signing_secret?: string | undefined
 }
 
 /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
@@ -1863,7 +1863,7 @@ export type WebhookList = {
 
 export type WebhookRotate = {
   /** The secret of a provider that creates its own, such as Stripe. If it is left out, a secret is generated. */
-  signing_secret?: string
+  signing_secret?: string | undefined
 }
 
 export type WebhookRotated = {
@@ -1881,11 +1881,11 @@ export type ConnectorCreate = {
   /** The address to receive from, in the notation of the broker. For RabbitMQ 3, `/amq/queue/<name>` is an existing queue. */
   address: string
   /** How many messages may be in flight to the store at once. */
-  credit?: number
+  credit?: number | undefined
   /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
-  mapping?: IngestMapping
+  mapping?: IngestMapping | undefined
   /** For amqps: certificates to trust instead of the system’s certificate authorities. */
-  tls_ca?: string
+  tls_ca?: string | undefined
 }
 
 export type ConnectorResponse = {

@@ -26,8 +26,11 @@ export function deliveryCalls(call: Call) {
     deadLetters: (query: Query<'listDeadLetters'> = {}, options?: CallOptions) =>
       call('listDeadLetters', { query }, options),
     /** Yields all dead letters, fetching page after page. */
-    eachDeadLetter: (options?: CallOptions): AsyncGenerator<DeadLetter, void, undefined> =>
-      eachOf('dlq_items', (page) => call('listDeadLetters', { query: page }, options)),
+    eachDeadLetter: (
+      query: Omit<Query<'listDeadLetters'>, 'offset' | 'limit'> = {},
+      options?: CallOptions,
+    ): AsyncGenerator<DeadLetter, void, undefined> =>
+      eachOf('dlq_items', (page) => call('listDeadLetters', { query: { ...query, ...page } }, options)),
     /** Replays dead letters, chosen by id or by a filter; `dry_run` only counts them. */
     replayMany: (choice: DeadLetterChoice, options?: CallOptions) =>
       call('replayDeadLetters', { body: choice }, options),

@@ -13,21 +13,21 @@ import type { Call, CallOptions } from './request.ts'
 import { orAborted } from './wait.ts'
 
 export interface Description {
-  agents?: readonly (AgentCreate & { external_id: string })[]
+  agents?: readonly (AgentCreate & { external_id: string })[] | undefined
   /** `agent` is the external id of a described agent, or the id of any agent; by default, the agent of this client. */
-  interests?: readonly (NewInterest & { agent?: string })[]
+  interests?: readonly (NewInterest & { agent?: string | undefined })[] | undefined
   /** `members` are added, named in the same way as the `agent` of an interest. No member is ever removed. */
-  channels?: readonly (ChannelCreate & { external_id: string; members?: readonly string[] })[]
+  channels?: readonly (ChannelCreate & { external_id: string; members?: readonly string[] | undefined })[] | undefined
   /** `channel` is the external id of a described channel, or the id of any channel. */
-  feeds?: readonly (FeedCreate & { channel: string })[]
+  feeds?: readonly (FeedCreate & { channel: string })[] | undefined
 }
 
 /** There is no `idempotencyKey`: `ensure` makes many calls, and one key cannot stand for all of them. */
 export interface EnsureOptions extends Omit<CallOptions, 'idempotencyKey'> {
   /** Lets an org-admin create the interests of agents, with a key of each agent that is minted and then revoked. */
-  mintKeys?: boolean
+  mintKeys?: boolean | undefined
   /** Keeps interests and feeds that are not described. */
-  keepOthers?: boolean
+  keepOthers?: boolean | undefined
 }
 
 /** What exists now: agents and channels by external id, interests and feeds in the order of the description. */

@@ -1,15 +1,15 @@
 // Publishing events, following their deliveries, and explaining who would receive an event.
 import type { Event, EventList, EventTypeList, ExplainRequest, Explanation, Operations, Published } from './contract.ts'
 import type { ErrorBody } from './errors.ts'
-import { withoutUndefined } from './given.ts'
+import { withoutUndefined, type Optional } from './given.ts'
 import type { Call, CallOptions } from './request.ts'
 import { orAborted } from './wait.ts'
 
 /** An event to publish. Attributes that the client can fill in may be left out. */
-export type NewEvent = Pick<Event, 'type'> & Partial<Event> & { [extension: string]: unknown }
+export type NewEvent = Pick<Event, 'type'> & Optional<Event> & { [extension: string]: unknown }
 
 /** Attributes that every event of a client carries, unless the event sets its own. */
-export type EventDefaults = Readonly<Partial<Pick<Event, 'source'>> & { causationid?: string; traceparent?: string }>
+export type EventDefaults = Readonly<Optional<Pick<Event, 'source'> & { causationid: string; traceparent: string }>>
 
 export interface EventCalls {
   /**
@@ -79,7 +79,10 @@ export function eventCalls(
     async reply(question, event, options) {
       if (!question.replyto) throw new TypeError('the event has no replyto')
       const correlationid = question.correlationid ?? question.id
-      return publish({ recipient: question.replyto, correlationid, causationid: question.id, ...event }, options)
+      return publish(
+        { recipient: question.replyto, correlationid, causationid: question.id, ...withoutUndefined(event) },
+        options,
+      )
     },
     async publishBatch(events, options) {
       // The contract has the body of one event; a batch is a list of them with a media type of its own.

@@ -1,7 +1,9 @@
 // The Sensorium client.
 export { createClient, type Client, type ClientOptions, type Work, type WorkerOptions } from './client.ts'
 export type * from './contract.ts'
-export { ConnectionError, DeadLetter, RetryAfter, SensoriumError, type ErrorCode } from './errors.ts'
+/** An item of `deliveries.deadLetters`; the name `DeadLetter` is that of the error below. */
+export type { DeadLetter as DeadLetterItem } from './contract.ts'
+export { ConnectionError, DeadLetter, RetryAfter, SensoriumError, type ErrorBody, type ErrorCode } from './errors.ts'
 export type { Description, Ensured, EnsureOptions } from './ensure.ts'
 export type { EventDefaults, NewEvent } from './events.ts'
 export type { NewInterest, NewKey } from './agents.ts'

@@ -9,9 +9,9 @@ export type LiveMessage = { kind: 'event'; event: EventSummary } | { kind: 'stat
 
 export interface LiveOptions {
   /** Ends the sequence. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** Called with the reason when a stream breaks off or cannot be opened. The client then opens it again. */
-  onError?(error: unknown): void
+  onError?: ((error: unknown) => void) | undefined
 }
 
 export type Live = (

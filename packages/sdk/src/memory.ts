@@ -12,12 +12,12 @@ import type {
   RelationshipCreate,
   SearchResult,
 } from './contract.ts'
-import { withoutUndefined } from './given.ts'
+import { withoutUndefined, type Optional } from './given.ts'
 import { eachOf } from './pages.ts'
 import type { Call, CallOptions } from './request.ts'
 
 /** A memory to store. It is private to the agent and semantic unless `scope` or `type` says otherwise. */
-export type NewMemory = Pick<MemoryCreate, 'title' | 'content'> & Partial<MemoryCreate>
+export type NewMemory = Pick<MemoryCreate, 'title' | 'content'> & Optional<MemoryCreate>
 
 type ListQuery = Operations['listMemories']['query']
 type TraversalQuery = Operations['listRelationships']['query']

@@ -1,6 +1,7 @@
 // Bulk transfer of memories: exported as they are read, imported a batch at a time.
 import type { ImportedMemories, Memory, MemoryCreate, Operations, Relationship } from './contract.ts'
 import { askedWait, ConnectionError } from './errors.ts'
+import type { Optional } from './given.ts'
 import { openBody } from './open.ts'
 import { headersOf, isRetryable, LINES as LINES_TYPE, type Call, type CallOptions, type Connection } from './request.ts'
 import type { Tokens } from './tokens.ts'
@@ -8,17 +9,17 @@ import { backoff, sleep } from './wait.ts'
 
 /** A line of an import: a memory as exported, a memory as created, or a relationship. */
 export type ImportLine =
-  | (MemoryCreate & { id?: string; created_at?: string; updated_at?: string })
+  | (MemoryCreate & Optional<Pick<Memory, 'id' | 'created_at' | 'updated_at'>>)
   | (Pick<Relationship, 'source_memory_id' | 'target_memory_id' | 'relationship_type'> &
-      Partial<Pick<Relationship, 'strength' | 'metadata'>>)
+      Optional<Pick<Relationship, 'strength' | 'metadata'>>)
 
 export type ExportQuery = Operations['exportMemories']['query']
 
 export interface ImportOptions extends CallOptions {
   /** Called after each batch with the number of lines sent so far and their outcome. */
-  progress?: (lines: number, soFar: ImportedMemories) => void
+  progress?: ((lines: number, soFar: ImportedMemories) => void) | undefined
   /** How long each batch is retried while the service does not respond, as it may be restarting; 60,000 by default. */
-  patienceMs?: number
+  patienceMs?: number | undefined
 }
 
 /** Lines per request: few enough that a request takes a second or two, and can be sent again. */

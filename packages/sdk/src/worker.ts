@@ -56,22 +56,22 @@ export interface WorkerOptionsOf<Client, D> {
    */
   handle(work: WorkOf<Client, D>): unknown
   /** How many handlers run at once; 8 by default. */
-  concurrency?: number
+  concurrency?: number | undefined
   /** `poll`, the default, uses long polls; `sse` keeps one stream open, which has the lower latency. */
-  mode?: 'poll' | 'sse'
+  mode?: 'poll' | 'sse' | undefined
   /**
    * The visibility timeout of the service. The lease of a handler that takes longer than a third of it is extended by
    * it. An extension is an hour at most, so longer leases are extended every 20 minutes. If it is left out, the first
    * extension comes within 0.7 seconds, whatever the timeout is, and each is of 30 seconds.
    */
-  leaseSeconds?: number
+  leaseSeconds?: number | undefined
   /**
    * Called with the errors that the worker meets: a handler that threw, a service that is unreachable, a handled
    * delivery that can no longer be acknowledged. By default they are written to the console.
    */
-  onError?(error: unknown, delivery?: Delivery): void
+  onError?: ((error: unknown, delivery?: Delivery) => void) | undefined
   /** Aborting it stops the worker. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 export interface Worker {

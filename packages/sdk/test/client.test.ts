@@ -1,7 +1,14 @@
 // The client against the real service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createClient, SensoriumError, type Client, type Published } from '@sensorium/client'
+import {
+  createClient,
+  SensoriumError,
+  type Client,
+  type DeadLetterItem,
+  type ErrorBody,
+  type Published,
+} from '@sensorium/client'
 import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
@@ -16,6 +23,35 @@ test('[SDK-1] a key is minted with scopes that are a constant', async () => {
   const scopes = ['send', 'receive'] as const
   await createClient({ url: 'http://service', token: 't', fetch: given }).keys.mint('agt_1', { scopes })
   assert.deepEqual(bodies, [{ scopes }])
+})
+
+// The types are a part of this test: with `exactOptionalPropertyTypes` it does not compile if one refuses undefined.
+test('[SDK-61] an undefined field means the same as a missing one', async () => {
+  const sent: { url: string; body: Record<string, unknown> }[] = []
+  const given: typeof fetch = async (url, init) => {
+    const body = init!.body === undefined ? {} : (JSON.parse(String(init!.body)) as Record<string, unknown>)
+    sent.push({ url: String(url), body })
+    return Response.json({ results: [], agents: [], total: 0 })
+  }
+  const none = { subject: undefined, source: undefined, causationid: undefined, recipient: undefined, id: undefined }
+  const events = { source: '/plant', traceparent: undefined }
+  const asked = { type: 'asked', source: '/s', id: 'question', replyto: 'agt_1', specversion: '1.0' as const }
+  const client = createClient({ url: 'http://service', token: 't', apiKey: undefined, fetch: given, events }).with(none)
+  await client.publish({ type: 'x', ...none })
+  await client.events.reply(asked, { type: 'answered', ...none, correlationid: undefined })
+  await client.agents.register({ name: 'a', delivery_mode: 'poll', client_type: 'other', description: undefined })
+  await client.memory.remember({ title: 't', content: 'c', type: undefined, scope: undefined, metadata: undefined })
+  await client.memory.recall({ query: 'q', min_score: undefined, limit: undefined })
+  await client.agents.list({ status: undefined, limit: 1 })
+  const [published, reply, agent, memory, search, list] = sent as Required<typeof sent>
+  const { id: _, time: __, ...event } = published!.body
+  assert.deepEqual(event, { specversion: '1.0', type: 'x', source: '/plant' })
+  const { recipient, correlationid, causationid } = reply!.body
+  assert.deepEqual([recipient, correlationid, causationid], ['agt_1', 'question', 'question'])
+  assert.deepEqual(agent!.body, { name: 'a', delivery_mode: 'poll', client_type: 'other' })
+  assert.deepEqual(memory!.body, { type: 'semantic', scope: 'agent', title: 't', content: 'c' })
+  assert.deepEqual(search!.body, { query: 'q' })
+  assert.equal(list!.url, 'http://service/v1/agents?limit=1')
 })
 
 test('[SDK-4] removing items while walking through a list skips none', async () => {
@@ -131,6 +167,26 @@ onBothEngines((engine) => {
     const seen: string[] = []
     for await (const agent of client.agents.each({ status: 'active' })) seen.push(agent.name)
     assert.deepEqual(seen.sort(), names.sort())
+  })
+
+  test('[SDK-4] dead letters are iterated over by a filter, and have a name of their own', async () => {
+    const agent = await tenant.agent()
+    const client = createClient({ url: service.url, apiKey: agent.key })
+    await client.interests.create(agent.id, { event_type: 'com.letter.*' })
+    const results = await client.events.publishBatch([{ type: 'com.letter.one' }, { type: 'com.letter.two' }])
+    const errors: ErrorBody[] = results.flatMap((result) => ('error' in result ? [result.error] : []))
+    assert.deepEqual(errors, [])
+    const { deliveries } = await client.deliveries.poll()
+    await client.deliveries.nack(
+      deliveries.map(({ id }) => id),
+      { dead_letter: true, reason: undefined },
+    )
+    const letters: DeadLetterItem[] = []
+    for await (const letter of client.deliveries.eachDeadLetter({ event_type: '*.two' })) letters.push(letter)
+    assert.deepEqual(
+      letters.map(({ payload }) => payload.type),
+      ['com.letter.two'],
+    )
   })
 
   test('[SDK-5] a call that is aborted rejects with the reason of its signal', async () => {

@@ -10,7 +10,7 @@ export const run: ClientRun = async ({ args, client, signal }) => {
   const id = args[0]!
   // The API lists dead letters; it has no request for a single one.
   let found: DeadLetter | undefined
-  for await (const one of client.deliveries.eachDeadLetter({ signal })) {
+  for await (const one of client.deliveries.eachDeadLetter({}, { signal })) {
     if (one.id !== id && one.event_id !== id) continue
     found = one
     break
