@@ -78,7 +78,11 @@ const ADDED_BY_PROGRAMS: ReadonlySet<string> = new Set(['tool', 'toolCallId', 's
  */
 function checked({ input }: Tool, check: Check, given: Record<string, unknown>): Record<string, unknown> {
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_BY_PROGRAMS.has(name)))
-  const wrong = unknownField(input, own) ?? check(own)
+  const unknown = unknownField(input, own)
+  const missing = ((input as { required?: string[] }).required ?? []).filter((name) => !(name in own))
+  if (unknown?.example === null && missing.length > 0)
+    unknown.expected += `; required and missing: ${missing.join(', ')}`
+  const wrong = unknown ?? check(own)
   if (wrong) throw invalid(wrong)
   return own
 }

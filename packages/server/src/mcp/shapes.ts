@@ -42,6 +42,7 @@ export const DeliverySummary = Type.Object({
   recipient: Type.Optional(text('The agent or channel that the event was addressed to.')),
   reply_to: Type.Optional(text('Where a reply should go: use it as the recipient in publish_event.')),
   correlation_id: Type.Optional(text('Repeat this in a reply.')),
+  caused_by: Type.Optional(text('The event_id of the event that led to this one.')),
   attempt: Type.Integer(),
   data: Type.Optional(
     Type.Unknown({ description: 'The data of the event; if it is long, the beginning of its JSON as text.' }),
@@ -100,6 +101,7 @@ export async function deliverySummary(
     ...named('recipient', 'recipient'),
     ...named('reply_to', 'replyto'),
     ...named('correlation_id', 'correlationid'),
+    ...named('caused_by', 'causationid'),
     attempt: attempt_count,
     ...fields,
     ...(memories && memories.length > 0 ? { related_memories: memories } : {}),

@@ -82,18 +82,68 @@ onBothEngines((engine) => {
     const message = 'This agent has a subscription with the same type and filter'
     assert.deepEqual((await useTool<Refused>(client, 'subscribe', same)).result.error, {
       code: 'business_rule_violation',
-      message,
+      message: `${message}: to change it, unsubscribe from it first`,
       details: { rule: 'interest_conflict', message, existing_subscription_id: made.subscription_id },
     })
     const gone = await useTool<Refused>(client, 'unsubscribe', { subscription_id: 'interest' })
     assert.deepEqual(gone.result.error, {
       code: 'not_found',
-      message: 'There is no such subscription',
+      message: 'There is no such subscription: subscription_id is one from list_subscriptions',
       details: { resource_type: 'subscription', resource_id: 'interest' },
     })
     const never = { title: 'a', content: 'b', expires_at: 'tomorrow' }
     const { error } = (await useTool<Refused>(client, 'remember', never)).result
     assert.deepEqual([error.details['field'], /null/.test(error.message)], ['expires_at', false])
+    await client.close()
+  })
+
+  test('[MCP-51] a refusal says how to mend the call', async () => {
+    const scopes = ['send', 'receive', 'memory:read', 'memory:write', 'channel:read', 'channel:write']
+    const [agent, colleague] = [await tenant.agent({ scopes }), await tenant.agent()]
+    const client = await connectMcp(service.url, agent.token)
+    const remembered = async (token: string) => {
+      const body = { type: 'semantic', scope: 'institutional', title: 'a', content: 'b' }
+      return (await service.call('POST /v1/memories', { token, body })).body.id as string
+    }
+    const [own, other] = [await remembered(agent.token), await remembered(colleague.token)]
+    const room = await service.call('POST /v1/channels', {
+      token: colleague.token,
+      body: { name: 'Room', type: 'open' },
+    })
+    const received = await service.call('POST /v1/events', {
+      token: colleague.token,
+      body: { specversion: '1.0', type: 'x', source: '/s', id: `received-${engine.name}`, recipient: agent.id },
+    })
+    const same = { memory_id: own, target_memory_id: other, relationship_type: 'supports' }
+    await useTool(client, 'relate', same)
+    const uses: [string, object, RegExp][] = [
+      ['publish_event', { type: 'x', recipient: 'Claude' }, /no such agent: recipient is an id from list_agents or/],
+      ['explain_event', { type: 'x', agent_id: 'Bob' }, /no such agent: agent_id is an id from list_agents/],
+      ['post_to_channel', { channel_id: room.body.id, text: 'hi' }, /: join_channel makes you a member/],
+      ['post_to_channel', { channel_id: `${room.body.id}x`, text: 'hi' }, /: channel_id is an id from list_channels$/],
+      ['join_channel', { channel_id: 'Room' }, /no such channel: channel_id is an id from list_channels$/],
+      ['trace_event', { event_id: received.body.event_id }, /no such event: you can trace the events that you publish/],
+      ['get_memory', { memory_id: 'pump 7' }, /no such memory: ids of memories come from recall$/],
+      ['update_memory', { memory_id: other, title: 'c' }, /: remember your own, and relate it to this one/],
+      ['forget', { memory_id: other }, /: remember your own/],
+      ['relate', same, /: it exists already$/],
+      ['recall', { q: 'pump' }, /; required and missing: query$/],
+    ]
+    for (const [name, given, expected] of uses) {
+      const { isError, result } = await useTool<{ error: { message: string } }>(client, name, given)
+      assert.equal(isError, true, name)
+      assert.match(result.error.message, expected, name)
+    }
+    await client.close()
+  })
+
+  test('[MCP-51] a memory is promoted to the own team unless another is named', async () => {
+    const agent = await tenant.agent({ team: 'support', scopes: ['memory:read', 'memory:write'] })
+    const client = await connectMcp(service.url, agent.token)
+    const { result: kept } = await useTool<{ id: string }>(client, 'remember', { title: 'a', content: 'b' })
+    await useTool(client, 'promote_memory', { memory_id: kept.id, scope: 'team' })
+    const whole = await useTool<{ memory: { team_id: string } }>(client, 'get_memory', { memory_id: kept.id })
+    assert.equal(whole.result.memory.team_id, 'support')
     await client.close()
   })
 
@@ -112,7 +162,7 @@ onBothEngines((engine) => {
     await client.close()
   })
 
-  test('[MCP-31] a lease is extended, and acknowledge names what it did not acknowledge', async () => {
+  test('[MCP-31] a lease is extended, and each tool names the deliveries that it could not settle', async () => {
     const agent = await tenant.agent()
     const client = await connectMcp(service.url, agent.token)
     await useTool(client, 'subscribe', { event_type: 'lease.*' })
@@ -128,7 +178,10 @@ onBothEngines((engine) => {
       again.result.deliveries.map(({ delivery_id }) => delivery_id),
       [three],
     )
-    await useTool(client, 'give_back', { delivery_ids: [three], dead_letter: true })
+    const back = await useTool(client, 'give_back', { delivery_ids: [three, 'dlv_x'], dead_letter: true })
+    assert.deepEqual(back.result, { given_back: 1, not_given_back: ['dlv_x'] })
+    const longest = await useTool(client, 'extend_lease', { delivery_ids: [two, three, two], seconds: 600 })
+    assert.deepEqual(longest.result, { extended: 1, not_extended: [three] })
     const settled = await useTool(client, 'acknowledge', { delivery_ids: [one, three, one] })
     assert.deepEqual(settled.result, { acknowledged: 1, not_acknowledged: [three] })
     assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [one] })).result, { acknowledged: 0 })
@@ -143,7 +196,7 @@ onBothEngines((engine) => {
     await client.close()
   })
 
-  test('[MCP-32] an open channel is joined, once and again; a private one is not', async () => {
+  test('[MCP-32] an open channel is joined and left, once and again; a private one is not joined', async () => {
     const [owner, agent] = [await tenant.agent(), await tenant.agent()]
     const made = async (type: string) =>
       (await service.call('POST /v1/channels', { token: owner.token, body: { name: type, type } })).body.id as string
@@ -158,6 +211,12 @@ onBothEngines((engine) => {
     const post = { channel_id: open, text: 'Here I am' }
     assert.equal((await useTool<{ recipients: number }>(client, 'post_to_channel', post)).result.recipients, 1)
     assert.equal((await useTool(client, 'join_channel', { channel_id: closed })).isError, true)
+    for (const was_member of [true, false])
+      assert.deepEqual((await useTool(client, 'leave_channel', { channel_id: open })).result, {
+        channel_id: open,
+        member: false,
+        was_member,
+      })
     await client.close()
   })
 })

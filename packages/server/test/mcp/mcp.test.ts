@@ -91,7 +91,7 @@ onBothEngines((engine) => {
     assert.deepEqual(box.result.deliveries[0]!.data, { n: 2 })
     const { delivery_id } = box.result.deliveries[0]!
     assert.deepEqual((await useTool(client, 'give_back', { delivery_ids: [delivery_id], reason: 'not yet' })).result, {
-      nacked: 1,
+      given_back: 1,
     })
     assert.equal((await useTool<{ count: number }>(client, 'check_mailbox')).result.count, 1)
     assert.deepEqual((await useTool(client, 'acknowledge', { delivery_ids: [delivery_id] })).result, {
@@ -167,7 +167,7 @@ onBothEngines((engine) => {
       caused_by: arrived!['event_id'],
     })
     const [reply] = (await useTool<Box>(mine!, 'check_mailbox')).result.deliveries
-    assert.deepEqual([reply!['correlation_id'], reply!['recipient']], ['post-1', one.id])
+    assert.deepEqual([reply!['correlation_id'], reply!['caused_by'], reply!['recipient']], ['post-1', 'post-1', one.id])
     const refused = await useTool<{ error: { details: { rule: string } } }>(outside!, 'post_to_channel', {
       channel_id: room.body.id,
       text: 'hello',

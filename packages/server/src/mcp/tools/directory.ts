@@ -1,12 +1,17 @@
 // The directory: agents and channels.
 import { isId, operations, Type } from '@sensorium/contract'
-import { isRefusal } from '../refusal.ts'
+import { agentOnly } from '../agent-only.ts'
+import { hinted, isRefusal } from '../refusal.ts'
 import { idArgument, tool } from '../tool.ts'
 
+const NO_MEMBER = 'An org-admin leaves a channel through the API; use the key of an agent'
+
 const page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'The most to list' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'How many to skip' })),
 }
+
+const unknownChannel = hinted({ channel: 'channel_id is an id from list_channels' })
 
 export const directoryTools = [
   tool({
@@ -80,8 +85,32 @@ export const directoryTools = [
         await call(operations.addMember, { params: { id: channel_id }, body })
         return { channel_id, member: true, was_member: false }
       } catch (error) {
-        if (!isRefusal(error) || error.code !== 'conflict') throw error
+        if (!isRefusal(error) || error.code !== 'conflict') return unknownChannel(error)
         return { channel_id, member: true, was_member: true }
+      }
+    },
+  }),
+  tool({
+    name: 'leave_channel',
+    title: 'Leave a channel',
+    description:
+      'Stop being a member of a channel: you receive nothing more through it. The last owner of a channel cannot leave it.',
+    input: Type.Object({ channel_id: idArgument('chn', 'id of a channel from list_channels') }),
+    output: Type.Object({
+      channel_id: Type.String(),
+      member: Type.Boolean(),
+      was_member: Type.Boolean({ description: 'Whether you were a member before' }),
+    }),
+    effect: 'sets',
+    async run({ channel_id }, { id, call }) {
+      const params = { id: channel_id, participant_type: 'agent', participant_id: agentOnly(id, NO_MEMBER) }
+      try {
+        await call(operations.removeMember, { params })
+        return { channel_id, member: false, was_member: true }
+      } catch (error) {
+        const isNone = isRefusal(error) && (error.details as { resource_type?: string }).resource_type === 'member'
+        if (!isNone) return unknownChannel(error)
+        return { channel_id, member: false, was_member: false }
       }
     },
   }),

@@ -2,6 +2,7 @@
 import { isId, operations, POSTED_TYPE, Type } from '@sensorium/contract'
 import { notFound } from '../../kernel/failure.ts'
 import { agentOnly } from '../agent-only.ts'
+import { hinted } from '../refusal.ts'
 import { argument, idArgument, tool, type ToolCaller } from '../tool.ts'
 
 const event = {
@@ -57,6 +58,16 @@ interface EventInput {
   correlation_id?: string
 }
 
+/** What to do about a refusal, by its rule or by what was not found. */
+const RECIPIENT = 'recipient is an id from list_agents or list_channels'
+const HINTS = {
+  agent: RECIPIENT,
+  channel: RECIPIENT,
+  not_a_member: 'join_channel makes you a member of an open channel',
+}
+
+const CHANNEL = 'channel_id is an id from list_channels'
+
 const NO_REPLIES = 'An org-admin receives no replies; use the key of an agent, or name one in reply_to'
 
 function envelopeOf(given: EventInput, caller: string): Record<string, unknown> {
@@ -83,8 +94,11 @@ const Published = Type.Object({
   recipients: Type.Optional(Type.Integer({ description: 'How many mailboxes the event reached' })),
 })
 
-const publish = async (given: EventInput, caller: ToolCaller): Promise<Record<string, unknown>> =>
-  (await caller.call(operations.publishEvent, { body: envelopeOf(given, caller.id) })) as Record<string, unknown>
+const publish = async (given: EventInput, caller: ToolCaller, hints = HINTS): Promise<Record<string, unknown>> =>
+  (await caller.call(operations.publishEvent, { body: envelopeOf(given, caller.id) }).catch(hinted(hints))) as Record<
+    string,
+    unknown
+  >
 
 export const eventTools = [
   tool({
@@ -113,9 +127,8 @@ export const eventTools = [
     effect: 'adds',
     async run({ channel_id, text, type = POSTED_TYPE, ...given }, caller) {
       // As a recipient, the id of an agent would be taken for that agent, and a name be called an unknown one.
-      if (!isId('channel', channel_id))
-        throw notFound('channel', channel_id, 'There is no such channel: channel_id is an id from list_channels')
-      return publish({ ...given, type, recipient: channel_id, data: { text } }, caller)
+      if (!isId('channel', channel_id)) throw notFound('channel', channel_id, `There is no such channel: ${CHANNEL}`)
+      return publish({ ...given, type, recipient: channel_id, data: { text } }, caller, { ...HINTS, channel: CHANNEL })
     },
   }),
   tool({
@@ -123,22 +136,32 @@ export const eventTools = [
     title: 'Trace an event',
     description:
       'Show an event that you published: its whole content, who received it, and the state of each delivery.',
-    input: Type.Object({ event_id: argument('order-17-created') }),
+    input: Type.Object({
+      event_id: argument('order-17-created', { description: 'event_id of an event that you published' }),
+    }),
     output: Type.Object({ event: Type.Unknown(), deliveries: Type.Array(Type.Unknown()) }),
     effect: 'reads',
-    run: ({ event_id }, { call }) => call(operations.getEvent, { params: { id: event_id } }),
+    run: ({ event_id }, { call }) =>
+      call(operations.getEvent, { params: { id: event_id } }).catch(
+        hinted({ event: 'you can trace the events that you published, not those that you received' }),
+      ),
   }),
   tool({
     name: 'explain_event',
     title: 'Explain who would receive an event',
     description:
       'Show who would receive an event like this one, and why. With agent_id, also show why that agent would or would not receive it. Nothing is published.',
-    input: Type.Object({ ...event, agent_id: Type.Optional(idArgument('agt')) }),
+    input: Type.Object({ ...event, agent_id: Type.Optional(idArgument('agt', 'id of an agent from list_agents')) }),
     output: Type.Object({ recipients: Type.Array(Type.Unknown()), agent: Type.Optional(Type.Unknown()) }),
     effect: 'reads',
     run({ agent_id, ...given }, caller) {
       const about = agent_id === undefined ? {} : { agent_id }
-      return caller.call(operations.explainEvent, { body: { event: envelopeOf(given, caller.id), ...about } })
+      const hints = {
+        ...HINTS,
+        agent: 'agent_id is an id from list_agents, and recipient one from there or from list_channels',
+      }
+      const body = { event: envelopeOf(given, caller.id), ...about }
+      return caller.call(operations.explainEvent, { body }).catch(hinted(hints))
     },
   }),
 ]

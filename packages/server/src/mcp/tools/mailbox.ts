@@ -18,6 +18,16 @@ const ids = Type.Array(idArgument('dlv'), {
   description: 'delivery_id of one or more deliveries from check_mailbox',
 })
 
+/** Settles deliveries one by one, since the operation only counts. Returns those that it did not settle. */
+async function notSettled(ids: Iterable<string>, settle: (id: string) => Promise<number>): Promise<string[]> {
+  const others: string[] = []
+  for (const id of ids) if ((await settle(id)) === 0) others.push(id)
+  return others
+}
+
+const orNone = <const K extends string>(name: K, others: string[]): { [name in K]?: string[] } =>
+  others.length === 0 ? {} : ({ [name]: others } as { [name in K]: string[] })
+
 export const mailboxTools = [
   tool({
     name: 'check_mailbox',
@@ -25,8 +35,12 @@ export const mailboxTools = [
     description:
       'Get events that arrived for you. Each one is reserved for you for a short time (30 seconds unless configured otherwise): handle it, then call acknowledge, or give_back if you could not handle it. If you need longer, call extend_lease before the time is over. An event that you neither acknowledge nor give back arrives again. With wait_seconds the call waits that long for an event to arrive.',
     input: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
-      wait_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 20, default: 0 })),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'The most events to get' }),
+      ),
+      wait_seconds: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 20, default: 0, description: 'How long to wait for an event to arrive' }),
+      ),
       data_characters: Type.Optional(
         Type.Integer({
           minimum: LEAST_DATA,
@@ -90,10 +104,30 @@ export const mailboxTools = [
     title: 'Keep deliveries for longer',
     description:
       'Keep these deliveries reserved for you for so many seconds from now, because handling them takes longer. Call it before their time is over. A delivery that is not extended is no longer yours: do not go on with it.',
-    input: Type.Object({ delivery_ids: ids, seconds: Type.Integer({ minimum: 1, maximum: 3600, examples: [120] }) }),
-    output: Type.Object({ extended: Type.Integer({ description: 'How many of them are reserved for longer.' }) }),
+    input: Type.Object({
+      delivery_ids: ids,
+      seconds: Type.Integer({
+        minimum: 1,
+        maximum: 3600,
+        examples: [120],
+        description: 'How long you keep them, from now on',
+      }),
+    }),
+    output: Type.Object({
+      extended: Type.Integer({ description: 'How many of them are reserved for longer.' }),
+      not_extended: Type.Optional(
+        Type.Array(Type.String(), { description: 'The others, which are no longer yours: do not go on with them.' }),
+      ),
+    }),
     effect: 'sets',
-    run: (input, { call }) => call(operations.extendDeliveries, { body: input }),
+    async run({ delivery_ids, seconds }, { call }) {
+      const given = new Set(delivery_ids)
+      const extend = async (ids: string[]): Promise<number> =>
+        (await call(operations.extendDeliveries, { body: { delivery_ids: ids, seconds } })).extended
+      if ((await extend([...given])) === given.size) return { extended: given.size }
+      const others = await notSettled(given, (id) => extend([id]))
+      return { extended: given.size - others.length, ...orNone('not_extended', others) }
+    },
   }),
   tool({
     name: 'give_back',
@@ -102,17 +136,38 @@ export const mailboxTools = [
       'Report that you could not handle these deliveries. They arrive again, at once or after retry_after_seconds. With dead_letter true they do not arrive again and are set aside for a person, with your reason.',
     input: Type.Object({
       delivery_ids: ids,
-      reason: Type.Optional(argument('the ledger is closed', { maxLength: 1000 })),
-      retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86400, examples: [60] })),
-      dead_letter: Type.Optional(Type.Boolean()),
+      reason: Type.Optional(
+        argument('the ledger is closed', { maxLength: 1000, description: 'Why you could not handle them' }),
+      ),
+      retry_after_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 86400,
+          examples: [60],
+          description: 'When they arrive again; 0 is at once',
+        }),
+      ),
+      dead_letter: Type.Optional(
+        Type.Boolean({ description: 'Set them aside for a person, instead of letting them arrive again' }),
+      ),
     }),
     output: Type.Object({
-      nacked: Type.Integer({
-        description:
-          'How many of them were given back. The others were not leased to you: their lease had ended, or they were given back, handled or set aside before.',
-      }),
+      given_back: Type.Integer({ description: 'How many of them were given back.' }),
+      not_given_back: Type.Optional(
+        Type.Array(Type.String(), {
+          description:
+            'The others, which were not reserved for you: their time was over, or they were given back, handled or set aside before.',
+        }),
+      ),
     }),
     effect: 'sets',
-    run: (input, { call }) => call(operations.nackDeliveries, { body: input }),
+    async run({ delivery_ids, ...how }, { call }) {
+      const given = new Set(delivery_ids)
+      const others = await notSettled(
+        given,
+        async (id) => (await call(operations.nackDeliveries, { body: { delivery_ids: [id], ...how } })).nacked,
+      )
+      return { given_back: given.size - others.length, ...orNone('not_given_back', others) }
+    },
   }),
 ]

@@ -1,5 +1,14 @@
 // Memory: keep something, find it again by what it means, link it, share it.
-import { MAX_CONTENT, MEMORY_SCOPES, MEMORY_TYPES, operations, RELATIONSHIP_TYPES, Type } from '@sensorium/contract'
+import {
+  isId,
+  MAX_CONTENT,
+  MEMORY_SCOPES,
+  MEMORY_TYPES,
+  operations,
+  RELATIONSHIP_TYPES,
+  Type,
+} from '@sensorium/contract'
+import { hinted } from '../refusal.ts'
 import { MemorySummary, summaryOf } from '../shapes.ts'
 import { argument, idArgument, tool } from '../tool.ts'
 
@@ -17,6 +26,18 @@ const type = literals(
   'episodic: something that happened. semantic: a fact. procedural: how to do something. entity: a person or thing. reflection: a lesson. reasoning: why something was decided.',
 )
 
+const metadata = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  description: 'Anything else to keep with the memory, as fields of your own',
+})
+
+/** What to do about a refusal, by its rule or by what was not found. */
+const explained = hinted({
+  memory: 'ids of memories come from recall',
+  not_owner: 'remember your own, and relate it to this one, with contradicts if this one is wrong',
+  conflict: 'it exists already',
+})
+
 export const memoryTools = [
   tool({
     name: 'remember',
@@ -28,7 +49,7 @@ export const memoryTools = [
       content,
       type: Type.Optional({ ...type, default: 'semantic' }),
       scope: Type.Optional({ ...scope, default: 'agent' }),
-      team_id: Type.Optional(argument('support')),
+      team_id: Type.Optional(argument('support', { description: 'With scope team; your own team if left out' })),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),
       source_event_id: Type.Optional(
@@ -37,7 +58,7 @@ export const memoryTools = [
       expires_at: Type.Optional(
         argument('2030-01-01T00:00:00Z', { format: 'date-time', description: 'When the memory expires' }),
       ),
-      metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+      metadata: Type.Optional(metadata),
     }),
     output: MemorySummary,
     effect: 'adds',
@@ -52,7 +73,7 @@ export const memoryTools = [
       'Search your memories, and those shared with you, with a question in natural language. Returns the title and the beginning of each; get_memory returns the whole text. The nearest are returned, however far they are: a score is about the probability that a memory is relevant, and below 0.1 it probably is not. min_score leaves those out.',
     input: Type.Object({
       query: argument('why does the motor overheat?', { minLength: 1, maxLength: MAX_CONTENT }),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'The most to return' })),
       scope: Type.Optional(scope),
       type: Type.Optional(type),
       min_confidence: Type.Optional(fraction('Leave out memories that are less certain than this')),
@@ -75,7 +96,7 @@ export const memoryTools = [
     output: Type.Object({ memory: Type.Unknown() }),
     effect: 'reads',
     run: async ({ memory_id }, { call }) => ({
-      memory: await call(operations.getMemory, { params: { id: memory_id } }),
+      memory: await call(operations.getMemory, { params: { id: memory_id } }).catch(explained),
     }),
   }),
   tool({
@@ -89,12 +110,12 @@ export const memoryTools = [
       content: Type.Optional(content),
       confidence: Type.Optional(fraction('How certain it is')),
       importance: Type.Optional(fraction('How much it matters')),
-      metadata: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+      metadata: Type.Optional(metadata),
     }),
     output: MemorySummary,
     effect: 'sets',
     run: async ({ memory_id, ...body }, { call }) =>
-      summaryOf(await call(operations.updateMemory, { params: { id: memory_id }, body })),
+      summaryOf(await call(operations.updateMemory, { params: { id: memory_id }, body }).catch(explained)),
   }),
   tool({
     name: 'forget',
@@ -104,7 +125,7 @@ export const memoryTools = [
     output: Type.Object({ forgotten: Type.Boolean() }),
     effect: 'removes',
     async run({ memory_id }, { call }) {
-      await call(operations.deleteMemory, { params: { id: memory_id } })
+      await call(operations.deleteMemory, { params: { id: memory_id } }).catch(explained)
       return { forgotten: true }
     },
   }),
@@ -120,9 +141,10 @@ export const memoryTools = [
     }),
     output: Type.Object({ relationship_id: Type.String() }),
     effect: 'adds',
-    run: async ({ memory_id, ...body }, { call }) => ({
-      relationship_id: (await call(operations.createRelationship, { params: { id: memory_id }, body })).id,
-    }),
+    async run({ memory_id, ...body }, { call }) {
+      const params = { id: memory_id }
+      return { relationship_id: (await call(operations.createRelationship, { params, body }).catch(explained)).id }
+    },
   }),
   tool({
     name: 'explore_memory',
@@ -130,14 +152,17 @@ export const memoryTools = [
     description: 'Follow the relationships of a memory to other memories, nearest and strongest first.',
     input: Type.Object({
       memory_id: memoryId,
-      depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 3, default: 1 })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+      depth: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 3, default: 1, description: 'How many relationships to follow in a row' }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10, description: 'The most to return' })),
     }),
     output: Type.Object({ related: Type.Array(Type.Unknown()), found: Type.Integer() }),
     effect: 'reads',
     async run({ memory_id, depth = 1, limit = 10 }, { call }) {
       const query = { depth, direction: 'both' }
-      const { relationships, count } = await call(operations.listRelationships, { params: { id: memory_id }, query })
+      const params = { id: memory_id }
+      const { relationships, count } = await call(operations.listRelationships, { params, query }).catch(explained)
       const related = relationships.slice(0, limit).map(({ relationship, memory, depth, cumulative_strength }) => ({
         relationship_type: relationship.relationship_type,
         depth,
@@ -154,11 +179,15 @@ export const memoryTools = [
     input: Type.Object({
       memory_id: memoryId,
       scope: literals(['team', 'institutional'], 'Who can find it from now on'),
-      team_id: Type.Optional(argument('support', { description: 'Required for team' })),
+      team_id: Type.Optional(argument('support', { description: 'With scope team; your own team if left out' })),
     }),
     output: MemorySummary,
     effect: 'sets',
-    run: async ({ memory_id, ...body }, { call }) =>
-      summaryOf(await call(operations.promoteMemory, { params: { id: memory_id }, body })),
+    async run({ memory_id, scope, team_id }, { id, call }) {
+      const needsOwn = scope === 'team' && team_id === undefined && isId('agent', id)
+      const team = needsOwn ? (await call(operations.getAgent, { params: { id } })).team_id : team_id
+      const body = { scope, ...(team ? { team_id: team } : {}) }
+      return summaryOf(await call(operations.promoteMemory, { params: { id: memory_id }, body }).catch(explained))
+    },
   }),
 ]

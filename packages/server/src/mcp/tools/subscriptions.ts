@@ -1,7 +1,7 @@
 // Subscriptions: the events that an agent wants to receive. The API calls them interests.
 import { operations, Type, type Interest } from '@sensorium/contract'
 import { agentOnly } from '../agent-only.ts'
-import { isRefusal } from '../refusal.ts'
+import { hinted, isRefusal } from '../refusal.ts'
 import { argument, idArgument, tool } from '../tool.ts'
 
 const Subscription = Type.Object({
@@ -45,8 +45,10 @@ export const subscriptionTools = [
     description:
       'Receive events of a type in your mailbox from now on. event_type may contain wildcards: com.example.order.* means every order event. filter is a CEL expression that selects events by their data: data.total > 100 && data.currency == "EUR".',
     input: Type.Object({
-      event_type: argument('com.example.order.*', { minLength: 1 }),
-      filter: Type.Optional(argument('data.total > 100', { maxLength: 4096 })),
+      event_type: argument('com.example.order.*', { minLength: 1, description: 'A type; * stands for any text in it' }),
+      filter: Type.Optional(
+        argument('data.total > 100', { maxLength: 4096, description: 'A CEL expression over the event' }),
+      ),
       priority: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Higher is delivered first' })),
       with_memories: Type.Optional(
         Type.Unsafe<'none' | 'light' | 'full'>({
@@ -63,19 +65,25 @@ export const subscriptionTools = [
     async run({ event_type, filter, priority = 0, with_memories = 'none' }, { id, call }) {
       const body = { event_type, filter_expression: filter ?? null, priority, enrichment_depth: with_memories }
       const params = { id: agentOnly(id, NO_SUBSCRIPTIONS) }
-      return subscriptionOf(await call(operations.createInterest, { params, body }).catch(inWordsOfTools))
+      const hints = { interest_conflict: 'to change it, unsubscribe from it first' }
+      return subscriptionOf(
+        await call(operations.createInterest, { params, body }).catch(inWordsOfTools).catch(hinted(hints)),
+      )
     },
   }),
   tool({
     name: 'unsubscribe',
     title: 'Unsubscribe',
     description: 'End one of your subscriptions. Events that are already in the mailbox stay there.',
-    input: Type.Object({ subscription_id: idArgument('int') }),
+    input: Type.Object({
+      subscription_id: idArgument('int', 'subscription_id of a subscription from list_subscriptions'),
+    }),
     output: Type.Object({ unsubscribed: Type.Boolean() }),
     effect: 'removes',
     async run({ subscription_id }, { id, call }) {
       const params = { id: agentOnly(id, NO_SUBSCRIPTIONS), interest_id: subscription_id }
-      await call(operations.deleteInterest, { params }).catch(inWordsOfTools)
+      const hints = { subscription: 'subscription_id is one from list_subscriptions' }
+      await call(operations.deleteInterest, { params }).catch(inWordsOfTools).catch(hinted(hints))
       return { unsubscribed: true }
     },
   }),
