@@ -53,7 +53,8 @@ export function welcome({ url, adminKey, givenKey, hasConsole }: Welcome): strin
       `"{\\"api_key\\":\\"$BOOTSTRAP_ADMIN_KEY\\"}"`,
     ),
     `  curl -i ${url}/v1/events -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\`,
-    `    -d '{"specversion":"1.0","type":"com.example.hello.said","source":"/tour","id":"hello-1","data":{"text":"Hello"}}'`,
+    // A new id each time: a second event with the same one would be a duplicate, and nothing would be seen of it.
+    `    -d '{"specversion":"1.0","type":"com.example.hello.said","source":"/tour","id":"hello-'$RANDOM'","data":{"text":"Hello"}}'`,
     ``,
   )
   return lines.join('\n')

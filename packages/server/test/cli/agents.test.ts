@@ -111,7 +111,7 @@ onBothEngines((engine) => {
       SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`,
     })
     assert.equal(wrong.code, 3)
-    assert.match(wrong.stderr, /The API key is unknown, revoked or expired/)
+    assert.match(wrong.stderr, /^The API key is unknown, revoked or expired/)
     const malformed = { ...home.env, SENSORIUM_KEY: 'ak_live_short' }
     assert.equal((await command(['login', '--url', service.url], malformed)).code, 3)
     assert.equal((await json('profiles', 'list')).body.profiles.length, 2, 'nothing was kept')
@@ -207,15 +207,37 @@ test('[CLI-1] a memory is promoted, and what scores low is left out', async () =
   assert.match((await run('memories', 'promote', id, '--scope', 'institutional')).stdout, /by everybody in the tenant/)
 })
 
+test('[CLI-1] an org-admin searches events and lists their types', async () => {
+  const { agent, json } = await listener()
+  await json('publish', 'com.search.first', '--id', 'search-1', '--subject', 'pump/7')
+  await json('publish', 'com.search.second', '--id', 'search-2')
+  const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
+  const found = await admin.run('events', 'list', '--type', 'com.search.*', '--sender', agent.id)
+  assert.match(
+    found.stdout,
+    /^id +type +subject +sender +recipients +accepted\nsearch-2 [^]*\nsearch-1 [^]*\n2 of 2\n$/,
+  )
+  const { events } = (await admin.json('events', 'list', '--subject', 'pump/7', '--id', 'search-1')).body
+  assert.deepEqual([events.length, events[0].type], [1, 'com.search.first'])
+  assert.equal((await admin.run('events', 'list', '--cause', 'search-1')).stdout, 'No event fits.\n')
+  assert.match(
+    (await admin.run('events', 'types')).stdout,
+    /^type +events +listeners +last\n[^]*com\.search\.second +1 +\d/,
+  )
+  assert.equal((await json('events', 'list')).code, 3, 'an agent is refused')
+})
+
 test('[CLI-1] dead letters are listed, shown and put back', async () => {
-  const { run, json, queue } = await listener()
+  const { agent, run, json, queue } = await listener()
   await json('publish', 'com.example.broken', '--id', 'broken-1')
   const [{ id }] = (await json('poll')).body.deliveries
   assert.equal((await run('nack', id, '--dead-letter', '--reason', 'the ledger is closed')).code, 0)
   assert.match(
     (await run('dlq', 'list')).stdout,
-    /^id +type +attempts +reason +since\n.*the ledger is closed.*\n1 of 1\n$/,
+    /^id +event +type +attempts +reason +since\n.* broken-1 .*the ledger is closed.*\n1 of 1\n$/,
   )
+  const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
+  assert.match((await admin.run('dlq', 'list')).stdout, new RegExp(`^id +event +agent [^]* broken-1 +${agent.id} `))
   assert.equal((await json('dlq', 'show', id)).body.event_id, 'broken-1')
   assert.equal((await run('dlq', 'show', 'dlv_nothing')).code, 4)
   assert.equal((await run('dlq', 'replay')).code, 2)

@@ -106,6 +106,16 @@ test('[TEN-7] before the first start there is no store, and none is created', as
   assert.equal(existsSync(folder), false)
 })
 
+test('[TEN-7] a service beside no store has another one, and nothing of it was examined', async (t) => {
+  const service = await startService(sqlite)
+  t.after(() => service.stop())
+  const { port, hostname } = new URL(service.url)
+  const elsewhere = path.join(service.env['DATA_DIR']!, 'not', 'here')
+  const { code, failed, text } = await examine({ DATA_DIR: elsewhere, HOST: hostname, PORT: port })
+  assert.deepEqual([code, failed], [1, ['service']], text)
+  assert.match(text, /with another store: set DATA_DIR or DATABASE_URL as the service has it/)
+})
+
 test('[TEN-7] a wrong configuration is reported with every variable, and dependent checks are skipped', async () => {
   const { code, report } = await examine({ PORT: 'x', LOG_LEVEL: 'loud' })
   assert.equal(code, 1)
@@ -200,11 +210,11 @@ test('[TEN-7] a model that cannot be reached fails by name', async (t) => {
 })
 
 test('[TEN-7] at the address nothing, another program and one that hangs are told apart', async () => {
-  const at = async (answer: RequestListener, withinMs?: number) => {
+  const at = async (answer: RequestListener, withinMs = 3_000) => {
     const server = createServer(answer).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const found = await examineService({ host: '127.0.0.1', port }, withinMs)
+    const found = await examineService({ host: '127.0.0.1', port }, { withinMs })
     await new Promise((closed) => server.close(closed).closeAllConnections())
     return { port, ...found }
   }

@@ -25,8 +25,10 @@ test('[CFG-8] the first start prints the org-admin key once and a curl that work
 
   const published = await bash(pasted(first.output()))
   assert.match(published.stdout, /^HTTP\/1\.1 202 /, published.stdout + published.stderr)
-  assert.match(published.stdout, /"event_id":"hello-1","status":"accepted"/)
-  assert.match((await bash(pasted(first.output()))).stdout, /^HTTP\/1\.1 200 [^]*"status":"duplicate"/, 'and once more')
+  assert.match(published.stdout, /"event_id":"hello-\d+","status":"accepted"/)
+  // More than Bash ever draws, so that it is another number.
+  const again = await bash(pasted(first.output()).replace('$RANDOM', '40000'))
+  assert.match(again.stdout, /^HTTP\/1\.1 202 [^]*"status":"accepted"/, 'and once more')
 
   const { tenants } = JSON.parse((await sensorium(['tenant', 'list', '--json'], data)).stdout)
   assert.deepEqual(
@@ -38,7 +40,7 @@ test('[CFG-8] the first start prints the org-admin key once and a curl that work
 
   const second = await startProcess(data)
   const token = await bash(pasted(stdout).replaceAll(first.url, second.url))
-  assert.match(token.stdout, /^HTTP\/1\.1 200 /, 'the key works after a restart')
+  assert.match(token.stdout, /^HTTP\/1\.1 20[02] /, 'the key works after a restart')
   const after = await second.stop()
   assert.equal(after.code, 0)
   assert.doesNotMatch(after.stdout + after.stderr, KEY)

@@ -1,5 +1,6 @@
 // Events and the mailbox.
 import type { ClientCommand, Section } from '../command.ts'
+import { PAGE } from './options.ts'
 
 const EVENT = {
   '--data <json>': 'the data as JSON; @file reads it from a file, - from standard input',
@@ -77,8 +78,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     summary: 'List dead letters, newest first',
     options: {
       ...DEAD_LETTERS,
-      '--offset <number>': 'how many to skip',
-      '--limit <number>': 'how many to show',
+      ...PAGE,
     },
     examples: ['sensorium dlq list', "sensorium dlq list --type 'com.plant.*' --reason 'no rule'"],
     load: () => import('../client/dlq-list.ts'),
@@ -112,6 +112,30 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/explain.ts'),
   },
   {
+    usage: 'events list',
+    summary: 'Search the events of the tenant, newest first; for org-admins',
+    options: {
+      '--type <pattern>': 'only events of these types',
+      '--subject <text>': 'only with this subject',
+      '--source <uri>': 'only from this source',
+      '--id <text>': 'only with this id',
+      '--sender <id>': 'only published by this agent or org-admin, or through this webhook or connector',
+      '--cause <event-id>': 'only those that this event led to',
+      '--since <time>': 'accepted at or after this time',
+      '--until <time>': 'accepted at or before this time',
+      ...PAGE,
+    },
+    examples: ['sensorium events list', "sensorium events list --type 'com.plant.*' --since 2026-01-01T00:00:00Z"],
+    load: () => import('../client/events-list.ts'),
+  },
+  {
+    usage: 'events types',
+    summary: 'List the event types of the tenant, and how many agents listen to each',
+    options: PAGE,
+    examples: ['sensorium events types'],
+    load: () => import('../client/events-types.ts'),
+  },
+  {
     usage: 'trace <event-id>',
     summary: 'Show who received an event, why, and the state of each delivery',
     examples: ['sensorium trace reading-1'],
@@ -121,6 +145,9 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
 
 export const events: Section = {
   title: 'Events and the mailbox',
-  groups: { dlq: 'Dead letters: deliveries that failed too often or were given up' },
+  groups: {
+    dlq: 'Dead letters: deliveries that failed too often or were given up',
+    events: 'Search what was published',
+  },
   commands: commands.map((command) => ({ ...command, kind: 'client' })),
 }

@@ -13,13 +13,20 @@ export const run: ClientRun = async ({ options, client, signal }) => {
     }),
   }
   const json = await client.deliveries.deadLetters(query, { signal })
-  const rows = json.dlq_items.map(({ id, payload, attempt_count, dlq_reason, dead_lettered_at }) => [
-    id,
-    String(payload['type']),
-    attempt_count,
-    dlq_reason,
-    when(dead_lettered_at),
-  ])
+  // An agent sees only its own.
+  const isOfMany = (await client.agent({ signal })) === null
+  const rows = json.dlq_items.map(
+    ({ id, event_id, agent_id, payload, attempt_count, dlq_reason, dead_lettered_at }) => [
+      id,
+      event_id,
+      ...(isOfMany ? [agent_id] : []),
+      String(payload['type']),
+      attempt_count,
+      dlq_reason,
+      when(dead_lettered_at),
+    ],
+  )
+  const head = ['id', 'event', ...(isOfMany ? ['agent'] : []), 'type', 'attempts', 'reason', 'since']
   const none = 'The dead-letter queue is empty.'
-  return { json, text: list(['id', 'type', 'attempts', 'reason', 'since'], rows, { none, total: json.total }) }
+  return { json, text: list(head, rows, { none, total: json.total }) }
 }

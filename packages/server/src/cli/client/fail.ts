@@ -6,17 +6,19 @@ import { cleanText } from '../terminal/clean.ts'
 import { NoProfile } from './profiles.ts'
 import { NotSignedIn } from './session.ts'
 
-/** Returns a hint on what would help, if the error has one. */
-function hintOf({ code, message, details }: SensoriumError): string {
+/** The client renews its token by itself, so it is the key that was refused, whatever is said of the token. */
+const REFUSED_KEY =
+  'The API key is unknown, revoked or expired, or its agent is inactive. `sensorium login` keeps another key.'
+
+/** Returns the message, with a hint on what would help if the error has one. */
+function sentenceOf({ code, message, details }: SensoriumError): string {
+  if (code === 'authentication_failed') return REFUSED_KEY
   const { expected, example } = details
-  // The client renews its token by itself, so it is the key that was refused.
-  if (code === 'authentication_failed')
-    return '\nThe API key is unknown, revoked or expired, or its agent is inactive. `sensorium login` keeps another key.'
   const parts = [
     typeof expected === 'string' && !message.includes(expected) ? `Expected: ${expected}` : null,
     example === null || example === undefined ? null : `Example: ${JSON.stringify(example)}`,
   ].filter((part) => part !== null)
-  return parts.length === 0 ? '' : `\n${parts.join('\n')}`
+  return [message, ...parts].join('\n')
 }
 
 /** Returns the innermost cause of an error, which says more than "fetch failed". */
@@ -46,7 +48,7 @@ export function reportError(error: unknown): ErrorReport {
     const exitCode = details['field'] === 'api_key' ? EXIT.refused : exitCodeFor(code)
     const plain = reportAs(code, message, exitCode, requestId ?? undefined, details)
     const named = error.status >= 500 && requestId ? `\nRequest ${requestId}` : ''
-    return { ...plain, sentence: cleanText(`${message}${hintOf(error)}${named}`) }
+    return { ...plain, sentence: cleanText(`${sentenceOf(error)}${named}`) }
   }
   if (error instanceof ConnectionError)
     return reportAs(

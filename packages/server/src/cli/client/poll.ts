@@ -20,6 +20,7 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
     const exitCode = acknowledged === deliveries.length ? EXIT.ok : EXIT.failed
     return { json: undefined, text: `${acknowledged} acknowledged.`, exitCode }
   }
-  const hint = paint('dim', `Leased. sensorium ack ${deliveries[0]!.id} says that it is handled.`)
+  const ids = deliveries.map(({ id }) => id).join(' ')
+  const hint = paint('dim', `Leased. When handled: sensorium ack ${ids}`)
   return { json, text: `${shown.join('\n\n')}\n\n${hint}` }
 }

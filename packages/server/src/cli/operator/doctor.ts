@@ -76,10 +76,11 @@ export const run: OperatorRun = async ({ config, clock }) => {
 
 async function examine(config: Config, clock: Clock, look: Look): Promise<void> {
   let store: Store | null = null
+  const hasStore = storeExists(config)
   try {
     await look('store', async () => {
       // A check must not create the store.
-      store = storeExists(config) ? await connect(config, clock, { poolSize: 1 }) : null
+      store = hasStore ? await connect(config, clock, { poolSize: 1 }) : null
       return store ? examineStore(store) : fine('none yet; the first start makes it')
     })
     await look('secret', () => examineSecret(config, store))
@@ -87,7 +88,7 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
     await look('files', () => examineFiles(config))
     await look('clock', () => examineClock(store, clock))
     await look('model', () => examineModel(config))
-    await look('service', () => examineService(config))
+    await look('service', () => examineService(config, { hasStore }))
   } finally {
     await (store as Store | null)?.close()
   }

@@ -17,7 +17,7 @@ const isConnectionRefused = (error: unknown): boolean =>
 
 export async function examineService(
   { host, port }: Pick<Config, 'host' | 'port'>,
-  withinMs = ANSWER_WITHIN_MS,
+  { hasStore = true, withinMs = ANSWER_WITHIN_MS } = {},
 ): Promise<{ ok: boolean; detail: string }> {
   if (port === 0) return { ok: true, detail: 'not asked: PORT is 0' }
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
@@ -37,6 +37,12 @@ export async function examineService(
   }
   if (answer.error) return { ok: false, detail: `${address} is not ready: ${answer.error.message}` }
   if (answer.status !== 'ready') return { ok: true, detail: `something else at ${address}` }
+  // Nothing of what the other checks examined is what this service uses.
+  if (!hasStore)
+    return {
+      ok: false,
+      detail: `one is ready at ${address}, with another store: set DATA_DIR or DATABASE_URL as the service has it`,
+    }
   const failing = (answer.failing ?? []).map(({ loop, rounds, seconds }) => `${loop} (${rounds} times in ${seconds} s)`)
   return failing.length === 0
     ? { ok: true, detail: `ready at ${address}` }
