@@ -118,7 +118,10 @@ async function attempt(
     text = await response.text()
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    const what = limit.aborted ? `no response within ${timeoutMs / 1000} s` : 'the connection failed'
+    // Node.js has the reason in the cause of "fetch failed"; a browser does not tell it.
+    const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: string }
+    const failed = `the connection to ${address.host} failed${code ? ` (${code})` : ''}`
+    const what = limit.aborted ? `no response within ${timeoutMs / 1000} s` : failed
     throw new ConnectionError(`${init.method} ${address.pathname}: ${what}`, { cause: error })
   }
   let body: unknown

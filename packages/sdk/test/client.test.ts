@@ -25,6 +25,14 @@ test('[SDK-1] a key is minted with scopes that are a constant', async () => {
   assert.deepEqual(bodies, [{ scopes }])
 })
 
+test('[SDK-3] a failed connection is an error that names the address and the reason', async () => {
+  const client = createClient({ url: 'http://127.0.0.1:2', apiKey: `ak_live_${'x'.repeat(32)}`, attempts: 1 })
+  await assert.rejects(client.publish({ type: 'x' }), {
+    name: 'ConnectionError',
+    message: 'POST /v1/auth/token: the connection to 127.0.0.1:2 failed (ECONNREFUSED)',
+  })
+})
+
 // The types are a part of this test: with `exactOptionalPropertyTypes` it does not compile if one refuses undefined.
 test('[SDK-61] an undefined field means the same as a missing one', async () => {
   const sent: { url: string; body: Record<string, unknown> }[] = []

@@ -355,5 +355,5 @@ test('[CLI-2][CLI-3] logout forgets the key; without one, or without a service, 
   const away = { ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: 'http://127.0.0.1:2' }
   const { code, stderr } = await sensorium(['whoami'], away)
   assert.equal(code, 5)
-  assert.match(stderr, /the connection failed \(ECONNREFUSED\)\. Is the service running there\?/)
+  assert.match(stderr, /: the connection to 127\.0\.0\.1:2 failed \(ECONNREFUSED\)\. Is the service running there\?/)
 })

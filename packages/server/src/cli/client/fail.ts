@@ -50,12 +50,11 @@ export function reportError(error: unknown): ErrorReport {
     const named = error.status >= 500 && requestId ? `\nRequest ${requestId}` : ''
     return { ...plain, sentence: cleanText(`${sentenceOf(error)}${named}`) }
   }
-  if (error instanceof ConnectionError)
-    return reportAs(
-      'service_unavailable',
-      `${error.message} (${reasonOf(error)}). Is the service running there?`,
-      EXIT.unavailable,
-    )
+  if (error instanceof ConnectionError) {
+    const reason = `(${reasonOf(error)})`
+    const message = error.message.includes(reason) ? error.message : `${error.message} ${reason}`
+    return reportAs('service_unavailable', `${message}. Is the service running there?`, EXIT.unavailable)
+  }
   if (error instanceof NotSignedIn) return reportAs('authentication_failed', `${error.message}.`, EXIT.refused)
   if (error instanceof NoProfile) return reportAs('not_found', `${error.message}.`, EXIT.notFound)
   return reportUnexpected(error)
