@@ -1,5 +1,5 @@
 // `node_modules/.bin/node scripts/screenshots.ts <folder> [name …]`: takes every view of the console in both themes, at
-// 1280 and at 390 pixels, with the example plant of the console's tests. A few of them are in docs/images.
+// 1280, 768 and 390 pixels, with the example plant of the console's tests. A few of them are in docs/images.
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { startConsole } from '../packages/console/test/support/console.ts'
@@ -8,6 +8,7 @@ import { everyView } from '../packages/console/test/support/views.ts'
 const [folder = 'screenshots', ...names] = process.argv.slice(2)
 const SIZES = [
   { width: 1280, height: 800 },
+  { width: 768, height: 1024 },
   { width: 390, height: 844 },
 ]
 /** Seconds of traffic, so that charts have something to show. */

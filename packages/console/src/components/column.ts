@@ -6,7 +6,7 @@ export interface Column<T> {
   /** A CSS track: `2fr`, `120px`, `minmax(0, 1fr)`. */
   width: string
   right?: boolean
-  /** Hidden on a phone. */
+  /** Hidden on a phone and on a tablet. */
   wideOnly?: boolean
   cell(row: T): ReactNode
 }

@@ -11,12 +11,12 @@ export interface RowActions {
 interface CellsProps<T> {
   row: T
   columns: readonly Column<T>[]
-  narrow: boolean
+  cramped: boolean
 }
 
-const Cells = memo(function Cells({ row, columns, narrow }: CellsProps<unknown>): ReactNode {
+const Cells = memo(function Cells({ row, columns, cramped }: CellsProps<unknown>): ReactNode {
   return columns
-    .filter(({ wideOnly }) => !(narrow && wideOnly))
+    .filter(({ wideOnly }) => !(cramped && wideOnly))
     .map(({ name, right, cell }) => (
       <div key={name} role="cell" dir="auto" className={right ? 'cell right' : 'cell'}>
         {cell(row)}
@@ -37,7 +37,7 @@ interface RowProps<T> extends Omit<CellsProps<T>, 'row'> {
   actions: RefObject<RowActions>
 }
 
-function Row({ index, start, row, columns, narrow, template, leads, isStop, selected, actions }: RowProps<unknown>) {
+function Row({ index, start, row, columns, cramped, template, leads, isStop, selected, actions }: RowProps<unknown>) {
   return (
     <div
       className={leads ? 'line leads' : 'line'}
@@ -55,7 +55,7 @@ function Row({ index, start, row, columns, narrow, template, leads, isStop, sele
       {row === undefined ? (
         <div role="cell" className="cell coming" />
       ) : (
-        <Cells row={row} columns={columns} narrow={narrow} />
+        <Cells row={row} columns={columns} cramped={cramped} />
       )}
     </div>
   )

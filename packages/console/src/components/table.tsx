@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type 
 import type { Column } from './column.ts'
 import { useScrollPlace } from './scroll-place.ts'
 import { TableRow, type RowActions } from './table-row.tsx'
-import { useNarrow } from './use-narrow.ts'
+import { useCramped } from './use-narrow.ts'
 
 /** Rows that are all available, or a list of which some are fetched. */
 type Source<T> =
@@ -53,8 +53,8 @@ export function Table<T>(props: TableProps<T>) {
   const { label, columns, keyOf, onOpen, isSelected, fill = false, of, foot, empty, onLook } = props
   const count = props.rows === undefined ? props.count : props.rows.length
   const rowAt = (index: number): T | undefined => (props.rows === undefined ? props.at(index) : props.rows[index])
-  const narrow = useNarrow()
-  const shown = columns.filter(({ wideOnly }) => !(narrow && wideOnly))
+  const cramped = useCramped()
+  const shown = columns.filter(({ wideOnly }) => !(cramped && wideOnly))
   const template = shown.map(({ width }) => width).join(' ')
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
@@ -135,7 +135,7 @@ export function Table<T>(props: TableProps<T>) {
                     start={start}
                     row={row}
                     columns={columns}
-                    narrow={narrow}
+                    cramped={cramped}
                     template={template}
                     leads={onOpen !== undefined}
                     isStop={onOpen !== undefined && index === stop}

@@ -23,6 +23,10 @@ describe('memory', { skip: noBrowser }, () => {
     const [bar] = await first.locator('.signals li').all()
     assert.match((await bar!.getAttribute('title'))!, /meaning.*: 0\.\d+/)
     assert.equal(await first.locator('.signals li').count(), 5)
+    await page.setViewportSize({ width: 768, height: 800 })
+    const written = (await first.locator('time').boundingBox())!
+    const drawn = (await first.locator('.signals').boundingBox())!
+    assert.ok(written.height < 24 && written.y + written.height <= drawn.y, 'on a tablet the bars are below the words')
     await page.getByLabel('Type').selectOption('procedural')
     await page.locator('.result', { hasText: 'Pump 4 ran hot' }).waitFor({ state: 'detached' })
     assert.match(page.url(), /scope=institutional/)

@@ -37,6 +37,8 @@ async function faults(page: Page, which: Which): Promise<string[]> {
 // The dark theme differs only in colours, and a phone has the same colours as a screen.
 const LOOKS: readonly { colorScheme: 'light' | 'dark'; width: number; rules: Which | null }[] = [
   { colorScheme: 'light', width: 1280, rules: 'all' },
+  { colorScheme: 'light', width: 1024, rules: null },
+  { colorScheme: 'light', width: 768, rules: null },
   { colorScheme: 'light', width: 390, rules: 'all but colours' },
   { colorScheme: 'dark', width: 390, rules: null },
   { colorScheme: 'dark', width: 1280, rules: 'colours' },
@@ -59,7 +61,11 @@ async function lastingFaults(page: Page, which: Which): Promise<string[]> {
   return found
 }
 
-/** Asserts that nothing is serious and nothing too wide, in both themes, on a screen and on a phone. */
+/** The headings of tables whose column is too narrow for them: nobody could read what is below them either. */
+const CUT_HEADINGS = `Array.from(document.querySelectorAll('[role=columnheader]'))
+  .filter((head) => head.scrollWidth > head.clientWidth).map((head) => head.textContent)`
+
+/** Asserts that nothing is serious, too wide or cut away, in both themes, on a screen, a tablet and a phone. */
 export async function assertSound(page: Page, at: string): Promise<void> {
   for (const { colorScheme, width, rules } of LOOKS) {
     const where = `${at}, ${colorScheme}, ${width} px`
@@ -69,5 +75,6 @@ export async function assertSound(page: Page, at: string): Promise<void> {
     if (rules !== null) assert.deepEqual(await lastingFaults(page, rules), [], where)
     const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
     assert.ok(overflow <= 0, `${where}: ${overflow} px too wide`)
+    assert.deepEqual(await page.evaluate(CUT_HEADINGS), [], where)
   }
 }

@@ -16,7 +16,7 @@ import { RegisterAgent } from './register.tsx'
 const route = getRouteApi('/agents')
 
 const COLUMNS: readonly Column<Agent>[] = [
-  { name: 'Name', width: 'minmax(0, 2fr)', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'Name', width: 'minmax(88px, 2fr)', cell: ({ name }) => <strong>{name}</strong> },
   { name: 'Status', width: '96px', cell: (agent) => <AgentStatus agent={agent} /> },
   { name: 'Delivery', width: '84px', cell: ({ delivery_mode }) => <ModeBadge mode={delivery_mode} /> },
   { name: 'Client', width: '110px', wideOnly: true, cell: ({ client_type }) => client_type },
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Agent>[] = [
 ]
 
 const WAITING: readonly Column<Mailbox>[] = [
-  { name: 'Name', width: 'minmax(0, 2fr)', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'Name', width: 'minmax(88px, 2fr)', cell: ({ name }) => <strong>{name}</strong> },
   { name: 'Waiting', width: '84px', right: true, cell: ({ queue }) => queue.pending.toLocaleString() },
   { name: 'Oldest', width: '96px', right: true, cell: ({ queue }) => <Time at={queue.oldest_pending_at} /> },
   { name: 'Leased', width: '84px', right: true, wideOnly: true, cell: ({ queue }) => queue.leased.toLocaleString() },

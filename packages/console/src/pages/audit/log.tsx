@@ -51,7 +51,7 @@ export function AuditLog({ list, opened, search, onSearch, of }: AuditLogProps) 
   const columns = useMemo(
     (): readonly Column<AuditEntry>[] => [
       { name: 'When', width: '84px', cell: ({ at }) => <Time at={at} /> },
-      { name: 'Who', width: 'minmax(0, 0.8fr)', cell: ({ actor }) => <strong>{nameOf(actor)}</strong> },
+      { name: 'Who', width: 'minmax(96px, 0.8fr)', cell: ({ actor }) => <strong>{nameOf(actor)}</strong> },
       { name: 'Did', width: 'minmax(0, 1fr)', cell: ({ action }) => titleOfAction(action) },
       {
         name: 'To',

@@ -32,7 +32,7 @@ function useColumns(shown: readonly Channel[]): readonly Column<Channel>[] {
   const nameOf = usePrincipalName(shown.map(({ created_by_id }) => created_by_id))
   return useMemo(
     () => [
-      { name: 'Name', width: 'minmax(0, 1.4fr)', cell: ({ name }) => <strong>{name}</strong> },
+      { name: 'Name', width: 'minmax(88px, 1.4fr)', cell: ({ name }) => <strong>{name}</strong> },
       { name: 'Type', width: '80px', cell: ({ type }) => <ChannelTypeBadge type={type} /> },
       {
         name: 'About',

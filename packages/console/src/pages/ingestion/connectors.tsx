@@ -14,8 +14,8 @@ const CONNECT = `curl ${location.origin}/operator/connectors -H "authorization: 
   -d '{"tenant":"default","source":"erp","url":"amqps://user:password@broker:5671","address":"/amq/queue/orders"}'`
 
 const CONNECTORS: readonly Column<Connector>[] = [
-  { name: 'Source', width: 'minmax(0, 1fr)', cell: ({ source }) => <strong>{source}</strong> },
-  { name: 'Tenant', width: 'minmax(0, 1fr)', cell: ({ tenant }) => <code>{tenant}</code> },
+  { name: 'Source', width: 'minmax(80px, 1fr)', cell: ({ source }) => <strong>{source}</strong> },
+  { name: 'Tenant', width: 'minmax(80px, 1fr)', cell: ({ tenant }) => <code>{tenant}</code> },
   { name: 'State', width: '112px', cell: ({ state }) => <ConnectorState state={state} /> },
   {
     name: 'From',

@@ -9,8 +9,8 @@ import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 
 const WEBHOOKS: readonly Column<Webhook>[] = [
-  { name: 'Source', width: 'minmax(0, 1fr)', cell: ({ source }) => <strong>{source}</strong> },
-  { name: 'Tenant', width: 'minmax(0, 1fr)', cell: ({ tenant }) => <code>{tenant}</code> },
+  { name: 'Source', width: 'minmax(80px, 1fr)', cell: ({ source }) => <strong>{source}</strong> },
+  { name: 'Tenant', width: 'minmax(80px, 1fr)', cell: ({ tenant }) => <code>{tenant}</code> },
   {
     name: 'State',
     width: '84px',

@@ -22,7 +22,7 @@ const REMEMBER = `curl ${location.origin}/v1/memories -H "authorization: Bearer 
 const columnsFor = (owner: (id: string) => string): readonly Column<Memory>[] => [
   {
     name: 'Memory',
-    width: 'minmax(0, 3fr)',
+    width: 'minmax(160px, 3fr)',
     cell: ({ title, content }) => (
       <>
         <strong>{title}</strong> <bdi className="faint">{content.slice(0, 160)}</bdi>
