@@ -53,7 +53,7 @@ function Away() {
   useAnswer()
   return (
     <div className="banner" role="alert">
-      The service does not answer. What you see is what it last said; it is asked again and again.
+      The service does not answer. What you see may be out of date; the console goes on by itself when it is back.
     </div>
   )
 }

@@ -101,7 +101,7 @@ describe('trouble', { skip: noBrowser }, () => {
     assert.equal(await failure.count(), 0)
   })
 
-  test('[UI-44] [UI-57] a page says that it is being loaded, and one that could not be is loaded at a later attempt, in the same session', async () => {
+  test('[UI-44] [UI-57] a page says that it is being loaded, and one that could not be is loaded at a later attempt or when the service is back, in the same session', async () => {
     // In a context of its own, whose cache does not have the page yet.
     const { page } = await console.signIn(console.adminKey, '/agents', {})
     await page.getByRole('row', { name: /Triage/ }).waitFor()
@@ -125,5 +125,13 @@ describe('trouble', { skip: noBrowser }, () => {
     await page.locator('h1', { hasText: 'Memory' }).waitFor()
     await page.locator('.shell').waitFor()
     assert.equal(await failure.count(), 0)
+    await page.route(/\/v1\/|console\/assets/, (route) => route.abort())
+    await page.getByRole('link', { name: 'Channels' }).click()
+    await page.locator('.banner').waitFor()
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await failure.waitFor()
+    await page.unrouteAll()
+    await page.evaluate(`dispatchEvent(new Event('online'))`)
+    await page.getByText(/\d+ entries/).waitFor()
   })
 })
