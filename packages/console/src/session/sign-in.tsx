@@ -100,6 +100,9 @@ export function SignIn({ notice, onSignIn }: { notice: string | null; onSignIn(s
             <Snippet text="npx sensorium admin-key create default" />
           </div>
         ) : null}
+        <a className="link small" href="/docs">
+          Documentation
+        </a>
       </form>
     </main>
   )

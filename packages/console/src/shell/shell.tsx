@@ -28,6 +28,9 @@ function ThemeSwitch() {
   return <Segments<Theme> label="Theme" value={theme} options={options} onChange={applyTheme} />
 }
 
+/** Both work on every machine; the one shown is the usual one there. */
+const PALETTE_KEYS = /Mac|iP(hone|ad)/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'
+
 const ROLES = { org_admin: 'Org admin', agent: 'Agent', operator: 'Operator' }
 
 function Who() {
@@ -44,7 +47,12 @@ function Who() {
           <LeaveIcon />
         </button>
       </div>
-      <ThemeSwitch />
+      <div className="row apart">
+        <ThemeSwitch />
+        <a className="button bare slim" href="/docs" target="_blank" rel="noopener">
+          Docs
+        </a>
+      </div>
     </div>
   )
 }
@@ -129,7 +137,7 @@ export function Shell() {
 
   const finder = (
     <button type="button" className="finder" onClick={() => setPalette(true)}>
-      <SearchIcon /> Find or do <kbd>⌘K</kbd>
+      <SearchIcon /> Find or do <kbd>{PALETTE_KEYS}</kbd>
     </button>
   )
   return (

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { createClient, type Client } from '@sensorium/client'
+import { bash } from '../../../server/test/support/process.ts'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
 import { OPERATOR_TOKEN, consoleForSuite, openByKey } from '../support/console.ts'
@@ -13,7 +14,7 @@ describe('the operator', { skip: noBrowser }, () => {
     operator = createClient({ url: console.url, token: OPERATOR_TOKEN })
   })
 
-  test('[UI-32] a tenant is created with the keyboard alone, and its key is shown once', async () => {
+  test('[UI-22] [UI-32] a tenant is created with the keyboard alone, its key is shown once, and its overview says how to begin', async () => {
     const { page, complaints } = await console.signInAsOperator('/')
     await page.getByRole('row', { name: console.slug }).waitFor()
     await page.keyboard.press('c')
@@ -30,6 +31,20 @@ describe('the operator', { skip: noBrowser }, () => {
     assert.match(page.url(), /\/console\/tenants\/acme$/)
     await page.getByText(key).waitFor({ state: 'detached' })
     assert.deepEqual(complaints, [])
+    const { page: own } = await console.signIn(key)
+    await own.getByText('No agent is active').waitFor()
+    await own.getByText('live', { exact: true }).waitFor()
+    const command = (await own.locator('.snippet code').innerText()).replace('ak_live_…', key)
+    for (const time of ['first', 'second']) {
+      const { stdout, stderr } = await bash(command)
+      assert.match(stdout, /"event_id":"hello-\d+","status":"accepted"/, `${time}: ${stdout}${stderr}`)
+    }
+    await own
+      .getByRole('link', { name: /com\.example\.hello\.said/ })
+      .nth(1)
+      .waitFor()
+    await own.getByRole('link', { name: 'Register an agent' }).click()
+    await own.getByRole('dialog', { name: 'Register an agent' }).waitFor()
   })
 
   test('[UI-32] [UI-67] settings and quotas are changed, refused with a reason, and reset to the default', async () => {

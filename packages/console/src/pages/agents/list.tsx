@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { ListPage } from '../../components/list-page.tsx'
 import { Segments } from '../../components/segments.tsx'
+import { shellCommand } from '../../components/shell-command.ts'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
@@ -87,9 +88,7 @@ const ORDERS = [
 const agentsOf = ({ agents }: AgentList): Agent[] => agents
 const idOf = ({ id }: Agent): string => id
 
-const REGISTER = `curl ${location.origin}/v1/agents -H "authorization: Bearer $TOKEN" \\
-  -H 'content-type: application/json' \\
-  -d '{"name":"Triage","delivery_mode":"poll","client_type":"claude"}'`
+const REGISTER = shellCommand('/v1/agents', '{"name":"Triage","delivery_mode":"poll","client_type":"claude"}')
 
 export function AgentsPage() {
   const { status, search = '', new: isNew } = route.useSearch()
@@ -122,7 +121,7 @@ export function AgentsPage() {
       : undefined,
     empty: (
       <Empty title="No agent yet" command={REGISTER}>
-        An agent has a mailbox, keys and a memory. Register one here or from a shell, with a token in TOKEN.
+        An agent has a mailbox, keys and a memory. Register one here, or from a shell with your key in the first line.
       </Empty>
     ),
     children: isNew === 'agent' && can('admin') ? <RegisterAgent onClose={() => set({ new: '' })} /> : null,

@@ -5,6 +5,7 @@ import { usePrincipalName } from '../../api/agent-names.ts'
 import { useRows } from '../../api/rows.ts'
 import { ListPage } from '../../components/list-page.tsx'
 import { Segments } from '../../components/segments.tsx'
+import { shellCommand } from '../../components/shell-command.ts'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
@@ -25,8 +26,7 @@ const TYPES = [
 const channelsOf = ({ channels }: ChannelList): Channel[] => channels
 const idOf = ({ id }: Channel): string => id
 
-const CREATE = `curl ${location.origin}/v1/channels -H "authorization: Bearer $TOKEN" \\
-  -H 'content-type: application/json' -d '{"name":"Incidents","type":"open"}'`
+const CREATE = shellCommand('/v1/channels', '{"name":"Incidents","type":"open"}')
 
 function useColumns(shown: readonly Channel[]): readonly Column<Channel>[] {
   const nameOf = usePrincipalName(shown.map(({ created_by_id }) => created_by_id))
@@ -77,7 +77,7 @@ export function ChannelsPage() {
       empty={
         <Empty title="No channel yet" command={CREATE}>
           A channel brings events to all of its members: what its feeds match, and what is posted into it. Create one
-          here or from a shell, with a token in TOKEN.
+          here, or from a shell with your key in the first line.
         </Empty>
       }
     >

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo } from 'react'
 import { useCall } from '../../api/calls.ts'
 import { useLive, useLiveStore } from '../../api/live.ts'
 import { Panel } from '../../components/panel.tsx'
+import { shellCommand } from '../../components/shell-command.ts'
 import { QueryResult } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Table } from '../../components/table.tsx'
@@ -27,9 +28,10 @@ const COLUMNS: readonly Column<EventSummary>[] = [
 ]
 
 const postCommand = (id: string): string =>
-  `curl ${location.origin}/v1/events -H "authorization: Bearer $TOKEN" \\
-  -H 'content-type: application/cloudevents+json' \\
-  -d '{"specversion":"1.0","id":"'$RANDOM'","source":"/shell","type":"com.plant.note","recipient":"${id}"}'`
+  shellCommand(
+    '/v1/events',
+    `{"specversion":"1.0","id":"'$RANDOM'","source":"/shell","type":"com.plant.note","recipient":"${id}"}`,
+  )
 
 export function Traffic({ channel }: { channel: Channel }) {
   const store = useLiveStore()
@@ -67,7 +69,7 @@ export function Traffic({ channel }: { channel: Channel }) {
             empty={
               <EmptyStream live={live} command={postCommand(channel.id)}>
                 What is posted into the channel and what its feeds match appears here within a second. Post here, or
-                from a shell with a token in TOKEN.
+                from a shell with your key in the first line.
               </EmptyStream>
             }
             {...(through?.isWhole === false

@@ -8,6 +8,7 @@ import { counted } from '../../components/counted.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Opening } from '../../components/opening.tsx'
 import { PageFrame } from '../../components/page.tsx'
+import { shellCommand } from '../../components/shell-command.ts'
 import { Empty } from '../../components/states.tsx'
 import { useSettled } from '../../components/use-settled.ts'
 import { useSession } from '../../session/session.ts'
@@ -26,9 +27,10 @@ const route = getRouteApi('/dead-letters')
 
 const lettersOf = ({ dlq_items }: DeadLetterList): DeadLetterItem[] => dlq_items
 
-const NACK = `curl ${location.origin}/v1/delivery/nack -H "authorization: Bearer $TOKEN" \\
-  -H 'content-type: application/json' \\
-  -d '{"delivery_ids":["'$DELIVERY'"],"dead_letter":true,"reason":"no rule for this"}'`
+const NACK = shellCommand(
+  '/v1/delivery/nack',
+  `{"delivery_ids":["'$DELIVERY'"],"dead_letter":true,"reason":"no rule for this"}`,
+)
 
 function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(set)
@@ -68,7 +70,12 @@ export function DeadLettersPage() {
   // All that pass the filter now: letters that are dead-lettered later are not included.
   const all: Choice = { filter: { ...asked, until: list.at(0)?.dead_lettered_at ?? '' }, total: list.total }
   const target: Choice = picked.size > 0 ? { ids: [...picked] } : all
-  const says = picked.size > 0 ? `${picked.size.toLocaleString()} selected` : `all ${list.total.toLocaleString()}`
+  const says =
+    picked.size > 0
+      ? `${picked.size.toLocaleString()} selected`
+      : list.total === 1
+        ? 'the only one'
+        : `all ${list.total.toLocaleString()}`
   // The count on the buttons is that of the list shown, which has to be the list of the filter shown above it.
   const isCurrent = wanted === asked && !list.isPrevious
   const cannot = jobs.job !== null || list.total === 0 || !isCurrent
@@ -111,8 +118,8 @@ export function DeadLettersPage() {
             <Empty title="No dead letter fits this filter" />
           ) : (
             <Empty title="No dead letters" command={NACK}>
-              What fails until it has no attempts left ends here, and what an agent gives up on: with its token in TOKEN
-              and the id of a delivery in DELIVERY.
+              What fails until it has no attempts left ends here, and what an agent gives up on: with its key in the
+              first line and the id of a delivery in DELIVERY.
             </Empty>
           )
         }
@@ -156,7 +163,7 @@ function PickAll({ rows, picked, onPick }: PickAllProps) {
     </button>
   ) : (
     <button type="button" className="button bare slim" onClick={() => onPick(new Set(rows.map(({ id }) => id)))}>
-      Select the {rows.length.toLocaleString()} shown
+      Select {rows.length === 1 ? 'the one' : `the ${rows.length.toLocaleString()}`} shown
     </button>
   )
 }

@@ -1,4 +1,7 @@
-/** The command that an empty list of events shows, ready to paste: it publishes the first one. */
-export const PUBLISH = `curl ${location.origin}/v1/events -H "authorization: Bearer $TOKEN" \\
-  -H 'content-type: application/json' \\
-  -d '{"specversion":"1.0","type":"com.example.hello.said","source":"/shell","id":"hello-1","data":{"text":"Hello"}}'`
+import { shellCommand } from '../../components/shell-command.ts'
+
+/** The command that an empty list of events shows. Its id is another each time: a known one would be a duplicate. */
+export const PUBLISH = shellCommand(
+  '/v1/events',
+  `{"specversion":"1.0","type":"com.example.hello.said","source":"/shell","id":"hello-'$RANDOM'","data":{"text":"Hello"}}`,
+)

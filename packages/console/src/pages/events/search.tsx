@@ -65,9 +65,13 @@ export function EventSearch({ searched, onSearch, onOpen }: SearchProps) {
           </span>
         }
         empty={
-          <Empty title="No event fits" command={PUBLISH}>
-            The newest 10,000 events are searched.
-          </Empty>
+          isFiltered ? (
+            <Empty title="No event fits">The newest 10,000 events are searched.</Empty>
+          ) : (
+            <Empty title="No event yet" command={PUBLISH}>
+              Publish one here, or from a shell with your key in the first line.
+            </Empty>
+          )
         }
       />
     </>

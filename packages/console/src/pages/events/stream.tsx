@@ -91,7 +91,7 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
         empty={
           <EmptyStream live={live} command={PUBLISH}>
             Events appear here within a second of being accepted; earlier ones are under Search. Publish one here, or
-            from a shell with a token in TOKEN.
+            from a shell with your key in the first line.
           </EmptyStream>
         }
       />

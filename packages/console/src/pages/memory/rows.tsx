@@ -6,6 +6,7 @@ import { usePrincipalName } from '../../api/agent-names.ts'
 import { useRows } from '../../api/rows.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Overlay } from '../../components/overlay.tsx'
+import { shellCommand } from '../../components/shell-command.ts'
 import { Empty } from '../../components/states.tsx'
 import type { Column } from '../../components/column.ts'
 import { Time } from '../../components/time.tsx'
@@ -15,9 +16,10 @@ import { isFiltered, listQuery, type Filters } from './filters.ts'
 
 const memoriesOf = ({ memories }: MemoryList): Memory[] => memories
 
-const REMEMBER = `curl ${location.origin}/v1/memories -H "authorization: Bearer $TOKEN" \\
-  -H 'content-type: application/json' \\
-  -d '{"type":"semantic","scope":"institutional","title":"Deploys on Friday fail","content":"Three of four were rolled back."}'`
+const REMEMBER = shellCommand(
+  '/v1/memories',
+  '{"type":"semantic","scope":"institutional","title":"Deploys on Friday fail","content":"Three of four were rolled back."}',
+)
 
 const columnsFor = (owner: (id: string) => string): readonly Column<Memory>[] => [
   {
@@ -73,8 +75,8 @@ export function Rows({ filters }: { filters: Filters }) {
             <Empty title="No memory fits these filters" />
           ) : (
             <Empty title="Nothing is remembered yet" command={REMEMBER}>
-              A memory is something an agent keeps: a fact, an episode, a way to do things. Make one here or from a
-              shell, with a token in TOKEN.
+              A memory is something an agent keeps: a fact, an episode, a way to do things. Make one here, or from a
+              shell with your key in the first line.
             </Empty>
           )
         }

@@ -22,7 +22,8 @@ export function LatestEvents({ live }: { live: LiveView }) {
     >
       {events.length === 0 ? (
         <EmptyStream live={live} command={PUBLISH}>
-          Events that are accepted from now on appear here within a second.
+          Events that are accepted from now on appear here within a second. Publish one from a shell, with your key in
+          the first line.
         </EmptyStream>
       ) : (
         <ul className="lines">

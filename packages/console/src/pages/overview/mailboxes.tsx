@@ -23,6 +23,28 @@ const COLUMNS: readonly Column<Mailbox>[] = [
   { name: 'Oldest', width: '96px', right: true, cell: ({ queue }) => <Time at={queue.oldest_pending_at} /> },
 ]
 
+/** Of a new tenant: the way to the first delivery. */
+function NoAgent() {
+  return (
+    <Empty
+      title="No agent is active"
+      action={
+        <div className="row wrap">
+          <Link to="/agents" search={{ new: 'agent' }} className="button primary">
+            Register an agent
+          </Link>
+          <Link to="/events" search={{ new: 'event' }} className="button">
+            Publish an event
+          </Link>
+        </div>
+      }
+    >
+      Register an agent. On its page, mint it a key and add an interest: the types of events that it wants. Then publish
+      an event that fits, and it waits here for the agent.
+    </Empty>
+  )
+}
+
 const idOf = ({ id }: Mailbox): string => id
 
 export function Mailboxes() {
@@ -51,11 +73,15 @@ export function Mailboxes() {
               keyOf={idOf}
               onOpen={({ id }) => void navigate({ to: '/agents/$id', params: { id } })}
               empty={
-                <Empty title={isCutOff ? 'Nothing waits here' : 'Nothing waits for an agent'}>
-                  {isCutOff
-                    ? 'The backlog above also counts what waits for older agents, and for the org-admin as a member of channels.'
-                    : 'Every delivery to one was handed out and acknowledged. The backlog above also counts those to the org-admin, as a member of channels.'}
-                </Empty>
+                all.length === 0 ? (
+                  <NoAgent />
+                ) : (
+                  <Empty title={isCutOff ? 'Nothing waits here' : 'Nothing waits for an agent'}>
+                    {isCutOff
+                      ? 'The backlog above also counts what waits for older agents, and for the org-admin as a member of channels.'
+                      : 'Every delivery to one was handed out and acknowledged. The backlog above also counts those to the org-admin, as a member of channels.'}
+                  </Empty>
+                )
               }
             />
             {isCutOff ? <p className="panel-note">{PARTIAL_NOTE}</p> : null}
