@@ -35,6 +35,9 @@ const clock = (seconds: number, withSeconds: boolean): string =>
 
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 
+/** Half the width of a time with seconds, and some room. */
+const HALF_LABEL = 28
+
 function optionsFor(place: HTMLElement, series: readonly Series[], height: number): uPlot.Options {
   const quiet = colorOf(place, '--faint')
   const line = colorOf(place, '--line')
@@ -42,7 +45,7 @@ function optionsFor(place: HTMLElement, series: readonly Series[], height: numbe
   return {
     width: Math.max(place.clientWidth, 120),
     height,
-    padding: [8, 22, 0, 0],
+    padding: [8, HALF_LABEL, 0, 0],
     cursor: { y: false, points: { size: 6 } },
     legend: { show: false },
     scales: {
@@ -55,7 +58,9 @@ function optionsFor(place: HTMLElement, series: readonly Series[], height: numbe
         grid: { show: false },
         size: 26,
         space: 90,
-        values: (_, ticks, __, ___, step) => ticks.map((tick) => clock(tick, step < 60)),
+        // A label at the left end would lie over that of 0.
+        values: (plot, ticks, _, __, step) =>
+          ticks.map((tick) => (plot.valToPos(tick, 'x') < HALF_LABEL ? null : clock(tick, step < 60))),
       },
       {
         ...axis,

@@ -45,7 +45,13 @@ export function KeyList<K extends Key>({ of, emptyText, badges, before, after, i
                     </span>
                     <span className="faint small">
                       {before?.(key)}
-                      used <Time at={key.last_used_at} absent="never" />
+                      {key.last_used_at === null ? (
+                        'never used'
+                      ) : (
+                        <>
+                          used <Time at={key.last_used_at} />
+                        </>
+                      )}
                       {after?.(key)}
                     </span>
                   </div>

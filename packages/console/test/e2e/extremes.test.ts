@@ -61,7 +61,7 @@ describe('extremes', { skip: noBrowser }, () => {
     assert.ok(words!.height > 40, 'more than one line')
   })
 
-  test('[UI-55] a long name makes no dialog and no message wider than it is, and the cross of a dialog stays', async () => {
+  test('[UI-55] a long name makes no dialog and no message wider than it is, the cross of a dialog stays, and a list has the name in a tooltip', async () => {
     const { admin } = console.plant
     const name = 'n'.repeat(255)
     const agent = await admin.agents.register({ name, delivery_mode: 'poll', client_type: 'other' })
@@ -89,6 +89,9 @@ describe('extremes', { skip: noBrowser }, () => {
     const toast = (await page.locator('.toast').boundingBox())!
     assert.ok(toast.x + toast.width <= viewport.width && toast.height < 300, 'the message is in the window')
     assert.equal(await page.evaluate(wider), '')
+    await page.evaluate<void>(`history.pushState(null, '', '/console/agents')`)
+    await page.locator('.cell', { hasText: name }).hover()
+    await page.locator(`.cell[title="${name}"]`).waitFor()
     await page.evaluate<void>(`history.pushState(null, '', '/console/memory/${id}')`)
     for (const verb of ['Forget', 'Relate']) {
       await page.getByRole('button', { name: verb, exact: true }).click()

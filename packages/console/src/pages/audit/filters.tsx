@@ -58,7 +58,7 @@ export function AuditFilters({ search, entries, nameOf, onSearch }: AuditFilters
       </select>
       <div className="days">
         <label className="row quiet small">
-          From
+          from
           <input
             className="input"
             type="date"

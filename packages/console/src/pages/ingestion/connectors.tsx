@@ -25,7 +25,9 @@ const CONNECTORS: readonly Column<Connector>[] = [
       last_error === null ? (
         <code className="quiet">{`${url} ${address}`}</code>
       ) : (
-        <span className="connector-error">{last_error}</span>
+        <>
+          <code className="quiet">{address}</code> <span className="connector-error">{last_error}</span>
+        </>
       ),
   },
   {

@@ -77,7 +77,7 @@ export function FilterBar({ filters, onChange }: { filters: Filters; onChange(ch
       />
       <Choice
         label="Status"
-        all="Live"
+        all="Active"
         value={filters.status}
         options={STATUSES.filter((status) => status !== 'active')}
         onChange={(status) => onChange(status === '' ? { status } : { status, q: '' })}

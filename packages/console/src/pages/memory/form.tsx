@@ -85,7 +85,7 @@ export function ContentFields({ draft, error, isMetadataFixed = false, onChange 
           className="mono"
           spellCheck={false}
           readOnly={isMetadataFixed}
-          placeholder={'{ "team": "blue" }'}
+          placeholder={'{ "ticket": "T-17" }'}
           value={draft.metadata}
           onChange={(event) => onChange({ metadata: event.target.value })}
         />

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { useCall } from '../../api/calls.ts'
 import { PARTIAL_NOTE, useMailboxes } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
+import { counted } from '../../components/counted.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Empty, QueryResult } from '../../components/states.tsx'
 import { CauseCount, inLongerCauses } from '../dead-letters/cause-count.tsx'
@@ -77,13 +78,15 @@ function Endpoints() {
               {failing.map(({ id, name, queue }) => (
                 <li key={id} className="row">
                   <Link to="/agents/$id" params={{ id }} className="grow stack tight plain">
-                    <strong>{name}</strong>
+                    <strong className="cut" dir="auto">
+                      {name}
+                    </strong>
                     <span className="quiet small cut" dir="auto">
                       {queue.push!.last_error ?? `HTTP ${queue.push!.last_status}`}
                     </span>
                   </Link>
                   <Badge tone={queue.push!.state === 'closed' ? 'warn' : 'bad'}>
-                    {queue.push!.consecutive_failures} in a row
+                    {counted(queue.push!.consecutive_failures, 'failure')} in a row
                   </Badge>
                 </li>
               ))}
