@@ -29,10 +29,9 @@ export function makeClientAddress(trusted: readonly AddressRange[]): ClientAddre
     if (!isTrusted(client)) return client
     const list = headers['x-forwarded-for'] ?? headers.forwarded
     if (list === undefined) return client
-    const hops = String(list).split(',').slice(-MOST_HOPS)
     const read = headers['x-forwarded-for'] === undefined ? forwardedFor : plainAddress
-    for (let i = hops.length - 1; i >= 0; i--) {
-      const hop = read(hops[i]!.trim())
+    for (const text of splitFromEnd(String(list), ',', MOST_HOPS)) {
+      const hop = read(text.trim())
       // Not an address: the client behind the proxy that wrote it is unknown.
       if (hop === undefined) return client
       client = hop
@@ -42,8 +41,27 @@ export function makeClientAddress(trusted: readonly AddressRange[]): ClientAddre
   }
 }
 
+/**
+ * Returns the parts of a list, the last one first. What stands in quotes is no separator: a proxy quotes what a client
+ * sent, as in `host="x,for=6.6.6.6"`. Read from its end, so that a quote which a client left open spoils only what that
+ * client wrote.
+ */
+function splitFromEnd(list: string, separator: string, most = Infinity): string[] {
+  const parts: string[] = []
+  let end = list.length
+  let isQuoted = false
+  for (let i = list.length - 1; i >= 0 && parts.length < most; i--) {
+    if (list[i] === '"' && list[i - 1] !== '\\') isQuoted = !isQuoted
+    if (list[i] !== separator || isQuoted) continue
+    parts.push(list.slice(i + 1, end))
+    end = i
+  }
+  if (parts.length < most) parts.push(list.slice(0, end))
+  return parts
+}
+
 /** Reads `for=192.0.2.60;proto=http` or `for="[2001:db8::1]:4711"`; returns undefined for anything else. */
 function forwardedFor(element: string): string | undefined {
-  const pair = element.split(';').find((part) => part.trimStart().slice(0, 4).toLowerCase() === 'for=')
+  const pair = splitFromEnd(element, ';').find((part) => part.trimStart().slice(0, 4).toLowerCase() === 'for=')
   return pair === undefined ? undefined : plainAddress(pair.trim().slice(4).replaceAll('"', ''))
 }

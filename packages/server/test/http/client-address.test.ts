@@ -53,6 +53,22 @@ const CASES: [what: string, trusted: string, remote: string, headers: Record<str
   ],
   ['by a Forwarded that is unknown', '10.0.0.1', '10.0.0.1', { forwarded: 'for=1.1.1.1, for=unknown' }, '10.0.0.1'],
   ['by a quote that never ends', '10.0.0.1', '10.0.0.1', { forwarded: 'for="6.6.6.6, for=9.9.9.9' }, '9.9.9.9'],
+  [
+    'by what the client wrote into quotes',
+    '10.0.0.1',
+    '10.0.0.1',
+    { forwarded: 'for=9.9.9.9;host="x,for=6.6.6.6"' },
+    '9.9.9.9',
+  ],
+  ['by a pair in quotes', '10.0.0.1', '10.0.0.1', { forwarded: 'host="x;for=6.6.6.6";for=9.9.9.9' }, '9.9.9.9'],
+  ['by quotes in quotes', '10.0.0.1', '10.0.0.1', { forwarded: 'for=9.9.9.9;host="\\",for=6.6.6.6"' }, '9.9.9.9'],
+  [
+    'by Forwarded of many proxies',
+    '10.0.0.0/8',
+    '10.0.0.1',
+    { forwarded: `for=6.6.6.6${', for=10.0.0.2'.repeat(32)}` },
+    '10.0.0.2',
+  ],
   ['by an element without for', '10.0.0.1', '10.0.0.1', { forwarded: 'for=6.6.6.6, proto=https' }, '10.0.0.1'],
   ['a client that names a proxy', '10.0.0.0/8', '10.0.0.1', { 'x-forwarded-for': '10.0.0.5, 6.6.6.6' }, '6.6.6.6'],
   [
