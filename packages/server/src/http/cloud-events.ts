@@ -14,6 +14,7 @@ import { TOO_DEEP, type ParsedJson } from '../kernel/json.ts'
 import { readMembers } from '../kernel/json-members.ts'
 import { isLong } from '../kernel/json-steps.ts'
 import { nextTurn, type Pause } from '../kernel/step-turns.ts'
+import { asUtf8, unquoted } from './header-text.ts'
 
 const MAX_BATCH = 100
 /** Bytes between two pauses: some two milliseconds. */
@@ -50,10 +51,11 @@ function structuredEvent(raw: Buffer, pause: Pause): Prepared {
   return parsed instanceof Promise ? parsed.then(prepare) : prepare(parsed)
 }
 
-// The HTTP binding sends characters beyond ASCII, quotes, spaces and percent signs as percent escapes.
+// The HTTP binding sends characters beyond ASCII, quotes, spaces and percent signs as percent escapes. A quoted string
+// is read as what it quotes. Raw UTF-8, which the binding does not allow, can only mean its characters.
 function attribute(name: string, value: string): string {
   try {
-    return decodeURIComponent(value)
+    return decodeURIComponent(unquoted(asUtf8(value)))
   } catch {
     throw invalidEvent(name, value, 'whole percent escapes of UTF-8')
   }

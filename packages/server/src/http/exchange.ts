@@ -1,5 +1,4 @@
 // One request and its response on their way. To the operations it is a call: its input and its options.
-import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Principal } from '../auth/principal.ts'
@@ -7,6 +6,7 @@ import type { StopSignal } from '../kernel/stop.ts'
 import type { Verdict } from '../limits/rate-limit.ts'
 import type { CallOptions, Input, Payload } from '../operations/call.ts'
 import { bearerOf } from './bearer.ts'
+import { asUtf8 } from './header-text.ts'
 import { prefersStrict } from './prefer.ts'
 import { goneSignal, type OnShutdown } from './gone-signal.ts'
 import type { Holding } from './body-room.ts'
@@ -25,13 +25,6 @@ interface Discarding extends Reading {
   /** How many bytes had arrived a second ago, and for how many seconds none have arrived. */
   seen: number
   silentSeconds: number
-}
-
-/** Returns a header's text as UTF-8 if its bytes are that: Node.js shows each byte as a character. */
-function asUtf8(text: string | undefined): string | undefined {
-  if (text === undefined || !/[^\0-\x7f]/.test(text)) return text
-  const bytes = Buffer.from(text, 'latin1')
-  return isUtf8(bytes) ? bytes.toString() : text
 }
 
 /** The part of an absolute URL before its path. */
@@ -132,7 +125,8 @@ export class Exchange implements Input, CallOptions {
   }
 
   get idempotencyKey(): string | undefined {
-    return asUtf8(this.request.headers['idempotency-key'] as string | undefined)
+    const key = this.request.headers['idempotency-key'] as string | undefined
+    return key === undefined ? undefined : asUtf8(key)
   }
 
   get origin(): string {

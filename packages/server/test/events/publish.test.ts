@@ -189,6 +189,11 @@ onBothEngines((engine) => {
         'content-type': 'application/octet-stream',
       })
       assert.equal((await received())['data_base64'], 'AQL/')
+      // A quoted string, and raw UTF-8 as a shell sends it.
+      const typed = { 'ce-subject': '"a \\" b%20c"', 'ce-mine': Buffer.from('Äö€').toString('latin1') }
+      await raw('{}', { ...headers, 'ce-id': 'bin-5', ...typed })
+      const { subject, mine } = await received()
+      assert.deepEqual([subject, mine], ['a " b c', 'Äö€'])
       assertError(await raw('{"n": ', { ...headers, 'ce-id': 'bin-4' }), 'invalid_event', { field: 'data' })
       assertError(await raw('{}', { 'ce-type': 'x', 'content-type': 'application/json' }), 'invalid_event', {
         field: 'specversion',
