@@ -24,7 +24,7 @@ export interface Checkpointed {
 }
 
 export interface WriteAheadLog {
-  /** Resolves when everything committed before is on disk. Rejects if the disk refuses. */
+  /** Resolves when everything committed before is on disk. Rejects if the disk refuses, or if the log was deleted. */
   sync(): Promise<void>
   /** Copies the last part of the log, if that is due, so that it starts over. Call it while nobody writes. */
   rest(): Promise<void>
@@ -34,6 +34,8 @@ export interface WriteAheadLog {
 export function watchLog(file: string): WriteAheadLog {
   const thread = makeThread<null, Checkpointed>(new URL('./checkpoint-thread.ts', import.meta.url), 'checkpoint', file)
   let log: number | undefined
+  /** How many names the log had when it was opened: 1, or 0 on a file system that does not count them. */
+  let names = 0
   let timer: NodeJS.Timeout | undefined
   let tidying: Promise<void> | null = null
   let mustRest = false
@@ -68,11 +70,26 @@ export function watchLog(file: string): WriteAheadLog {
     }, BETWEEN_CHECKPOINTS_MS).unref()
   }
 
+  function open(): number {
+    const opened = openSync(`${file}-wal`, 'r')
+    names = fstatSync(opened).nlink
+    return opened
+  }
+
+  /** A deleted file takes every write, and is gone with the process. */
+  const isDeleted = (): boolean => names > 0 && fstatSync(log!).nlink === 0
+
   return {
     sync() {
-      log ??= openSync(`${file}-wal`, 'r')
+      log ??= open()
       if (++commits >= COMMITS || (commits % COMMITS_WHEN_LONG === 0 && fstatSync(log).size > LONG_LOG * 4_096)) later()
-      return new Promise((resolve, reject) => fdatasync(log!, (error) => (error ? reject(error) : resolve())))
+      return new Promise((resolve, reject) =>
+        fdatasync(log!, (error) => {
+          if (error) reject(error)
+          else if (isDeleted()) reject(new Error('the files in DATA_DIR were deleted'))
+          else resolve()
+        }),
+      )
     },
     async rest() {
       if (!mustRest) return

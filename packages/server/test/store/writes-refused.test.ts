@@ -1,9 +1,10 @@
 // A store that answers reads and refuses writes, as with a full disk, is not ready.
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { makeWriteWatch } from '../../src/store/write-watch.ts'
-import { onBothEngines, type Engine } from '../support/engines.ts'
+import { onBothEngines, sqlite, type Engine } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
 
 /** Makes every write fail as on a full disk. Returns a function that ends it. */
@@ -52,6 +53,18 @@ onBothEngines((engine) => {
     assert.equal((await service.call('GET /readyz')).status, 200)
     assert.equal((await register(9_999)).status, 201)
   })
+})
+
+test('[STO-1] [STO-12] no write is accepted after the files of the store were deleted under it', async (t) => {
+  const service = await startService(sqlite)
+  t.after(() => service.stop())
+  const { admin } = await service.tenant()
+  const body = { name: 'Agent', delivery_mode: 'poll', client_type: 'other' }
+  const register = () => service.call('POST /v1/agents', { token: admin, body })
+  assert.equal((await register()).status, 201)
+  rmSync(service.env['DATA_DIR']!, { recursive: true })
+  for (const time of ['first', 'second']) assert.equal((await register()).status, 503, time)
+  assert.equal((await service.call('GET /readyz')).status, 503)
 })
 
 test('[STO-12] a store that is busy is ready, unless it refused a write before and has taken none since', async () => {
