@@ -1,5 +1,6 @@
 // Watching a tenant: events as they are accepted, and counts once a second. For an org-admin.
 import type { EventSummary, LiveStats, Operations } from './contract.ts'
+import type { Handler } from './given.ts'
 import { restAfter, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
@@ -11,7 +12,7 @@ export interface LiveOptions {
   /** Ends the sequence. */
   signal?: AbortSignal | undefined
   /** Called with the reason when a stream breaks off or cannot be opened. The client then opens it again. */
-  onError?: ((error: unknown) => void) | undefined
+  onError?: Handler<[error: unknown]> | undefined
 }
 
 export type Live = (

@@ -12,6 +12,7 @@ import type { DeliveredEvent, Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { DeadLetter, RetryAfter } from './errors.ts'
 import type { EventDefaults } from './events.ts'
+import type { Handler } from './given.ts'
 import { makeInHand, type Settle } from './in-hand.ts'
 import { RecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
@@ -69,7 +70,7 @@ export interface WorkerOptionsOf<Client, D> {
    * Called with the errors that the worker meets: a handler that threw, a service that is unreachable, a handled
    * delivery that can no longer be acknowledged. By default they are written to the console.
    */
-  onError?: ((error: unknown, delivery?: Delivery) => void) | undefined
+  onError?: Handler<[error: unknown, delivery?: Delivery]> | undefined
   /** Aborting it stops the worker. */
   signal?: AbortSignal | undefined
 }

@@ -27,7 +27,7 @@ export const hasCitus = async (db: Reads): Promise<boolean> =>
 async function distributedTables(db: Reads): Promise<Set<string>> {
   const rows = await db.rows<{ name: string }>(
     `select c.relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-      where c.relnamespace = cast(current_schema() as regnamespace)`,
+      where c.relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
   )
   return new Set(rows.map(({ name }) => name))
 }
@@ -39,7 +39,7 @@ export const isDistributed = async (db: Reads): Promise<boolean> =>
 /** Returns which of the named tables exist. Locks nothing. */
 async function tablesThere(db: Reads, names: string[]): Promise<Set<string>> {
   const rows = await db.rows<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = cast(current_schema() as regnamespace) and ${db.dialect.inList('relname')}`,
+    `select relname as name from pg_class where relnamespace = (select oid from pg_namespace where nspname = current_schema()) and ${db.dialect.inList('relname')}`,
     [db.dialect.list(names)],
   )
   return new Set(rows.map(({ name }) => name))

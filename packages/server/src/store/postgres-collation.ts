@@ -7,10 +7,11 @@ import { ANCHOR, isDistributed, readDistribution } from './distribution.ts'
 
 /** Text columns that have the collation of the database, where that one does not compare bytes. */
 const OTHERWISE = `
-  select c.relname as name, a.attname as column
+  select c.relname as name, quote_ident(a.attname) as column
     from pg_class c join pg_attribute a on a.attrelid = c.oid
-   where c.relnamespace = cast(current_schema() as regnamespace) and c.relname = any(cast(? as text[]))
-     and a.attnum > 0 and not a.attisdropped and a.attcollation = cast('pg_catalog."default"' as regcollation)
+   where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and c.relname = any(cast(? as text[]))
+     and a.attnum > 0 and not a.attisdropped and a.atttypid = cast('text' as regtype)
+     and a.attcollation = cast('pg_catalog."default"' as regcollation)
      and 'a' < 'B'
    order by c.relname, a.attnum`
 

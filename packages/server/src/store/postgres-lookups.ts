@@ -2,7 +2,7 @@
 // 54 through the pool. Only quick queries may run here, because a result waits for the results before it.
 import type pg from 'pg'
 import { StoreUnavailable, type Value } from './db.ts'
-import { send, setUp } from './postgres-wire.ts'
+import { isStalePlan, send, setUp } from './postgres-wire.ts'
 
 const LANES = 2
 
@@ -60,6 +60,12 @@ export function makeLookUps(
       try {
         const client = lane.client ?? (await (lane.connecting ??= connect(lane)))
         return (await send(client, sql, values)).rows as R[]
+      } catch (error) {
+        if (isStalePlan(error)) {
+          lane.client?.end().catch(() => {})
+          lane.client = null
+        }
+        throw error
       } finally {
         lane.waiting--
       }

@@ -85,6 +85,12 @@ const LOST = new Set([
 ])
 
 /**
+ * A plan that this connection has made is for columns that a migration has changed since. A new connection makes its own.
+ */
+export const isStalePlan = (error: unknown): boolean =>
+  (error as { routine?: string }).routine === 'RevalidateCachedQuery'
+
+/**
  * The server is away, going away, full or no longer the one that writes: SQLSTATE 08, 53, 57P and 25006, and errors of
  * the socket.
  *
@@ -95,6 +101,7 @@ export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   if (!code) return LOST.has(message ?? '')
   return (
+    isStalePlan(error) ||
     /^(08|53|57P|25006)/.test(code) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)
   )

@@ -211,12 +211,15 @@ onBothEngines((engine) => {
     const post = { channel_id: open, text: 'Here I am' }
     assert.equal((await useTool<{ recipients: number }>(client, 'post_to_channel', post)).result.recipients, 1)
     assert.equal((await useTool(client, 'join_channel', { channel_id: closed })).isError, true)
-    for (const was_member of [true, false])
-      assert.deepEqual((await useTool(client, 'leave_channel', { channel_id: open })).result, {
-        channel_id: open,
-        member: false,
-        was_member,
-      })
+    const member = { participant_type: 'agent', participant_id: agent.id }
+    await service.call(`POST /v1/channels/${closed}/members`, { token: owner.token, body: member })
+    for (const channel_id of [open, closed])
+      for (const was_member of [true, false])
+        assert.deepEqual((await useTool(client, 'leave_channel', { channel_id })).result, {
+          channel_id,
+          member: false,
+          was_member,
+        })
     await client.close()
   })
 })

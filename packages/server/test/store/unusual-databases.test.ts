@@ -1,6 +1,7 @@
 // Databases that an operator has set up in another way than usual.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import pg from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
@@ -63,8 +64,8 @@ test('[STO-21] a database that cannot hold every text is refused, with what to d
   )
 })
 
-const inLanguage = (name: string): Engine =>
-  unusualPostgres(`encoding 'UTF8' locale 'C' locale_provider icu icu_locale '${name}'`)
+const inLanguage = (name: string, ...settings: string[]): Engine =>
+  unusualPostgres(`encoding 'UTF8' locale 'C' locale_provider icu icu_locale '${name}'`, ...settings)
 
 test('[STO-21] a store in a database of any language compares text by its bytes, a new one and an old one', {
   skip,
@@ -84,7 +85,7 @@ test('[STO-21] a store in a database of any language compares text by its bytes,
   await migrate(store, 0)
   assert.deepEqual(await ordered(), names)
   const others = `select attrelid, attname from pg_attribute a join pg_class c on c.oid = attrelid
-    where relnamespace = cast(current_schema() as regnamespace) and not attisdropped
+    where relnamespace = (select oid from pg_namespace where nspname = current_schema()) and not attisdropped
       and attcollation not in (0, cast('"C"' as regcollation))`
   assert.deepEqual(await store.rows(others), [])
   // A column of a later release.
@@ -95,6 +96,16 @@ test('[STO-21] a store in a database of any language compares text by its bytes,
   await migrate(store, 0)
   assert.deepEqual(await store.rows(others), [])
   assert.deepEqual(await (await opened(t, inLanguage('en-US'))).rows(others), [])
+  // In a schema whose name needs quotes.
+  const { env, drop: dropIt } = await inLanguage('en-US', 'search_path = "My-App"').fresh()
+  t.after(dropIt)
+  const client = new pg.Client(env['DATABASE_URL'])
+  await client.connect()
+  await client.query('create schema "My-App"')
+  await client.end()
+  const elsewhere = await openStore(readConfig(env), systemClock)
+  t.after(() => elsewhere.store.close())
+  assert.deepEqual(await elsewhere.store.rows(others), [])
 })
 
 test('[STO-21] a misspelt word is corrected in a database of any language', { skip }, async (t) => {

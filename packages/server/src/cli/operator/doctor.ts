@@ -76,10 +76,11 @@ export const run: OperatorRun = async ({ config, clock }) => {
 
 async function examine(config: Config, clock: Clock, look: Look): Promise<void> {
   let store: Store | null = null
-  const hasStore = storeExists(config)
+  let hasStore = true
   try {
     await look('store', async () => {
       // A check must not create the store.
+      hasStore = storeExists(config)
       store = hasStore ? await connect(config, clock, { poolSize: 1 }) : null
       return store ? examineStore(store) : fine('none yet; the first start makes it')
     })

@@ -101,15 +101,15 @@ export const directoryTools = [
       member: Type.Boolean(),
       was_member: Type.Boolean({ description: 'Whether you were a member before' }),
     }),
-    effect: 'sets',
+    effect: 'removes',
     async run({ channel_id }, { id, call }) {
       const params = { id: channel_id, participant_type: 'agent', participant_id: agentOnly(id, NO_MEMBER) }
       try {
         await call(operations.removeMember, { params })
         return { channel_id, member: false, was_member: true }
       } catch (error) {
-        const isNone = isRefusal(error) && (error.details as { resource_type?: string }).resource_type === 'member'
-        if (!isNone) return unknownChannel(error)
+        // Whoever has left a private channel does not see it any more.
+        if (!isRefusal(error) || error.code !== 'not_found') throw error
         return { channel_id, member: false, was_member: false }
       }
     },

@@ -87,7 +87,7 @@ export function pgvector(store: Store, small = SMALL): Pgvector {
       `select i.indisvalid as valid,
               exists (select 1 from pg_stat_progress_create_index p where p.index_relid = i.indexrelid) as building
          from pg_index i join pg_class c on c.oid = i.indexrelid
-        where c.relname = ? and c.relnamespace = current_schema()::regnamespace`,
+        where c.relname = ? and c.relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
       [name],
     )
     if (index?.valid) ready.add(dimensions)
