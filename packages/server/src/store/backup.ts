@@ -22,9 +22,9 @@ export async function copyDatabase(from: string, to: string): Promise<StoreFile>
   if (!existsSync(path.dirname(to)))
     throw new Error(`There is no folder ${path.dirname(path.resolve(to))}. Make it first.`)
   if (existsSync(to)) throw new Error(`${to} is there already. Name a file that is not.`)
-  const partial = `${to}.partial`
+  const partial = path.resolve(`${to}.partial`)
   rmSync(partial, { force: true })
-  const source = new DatabaseSync(from, { readOnly: true, timeout: 5000 })
+  const source = new DatabaseSync(path.resolve(from), { readOnly: true, timeout: 5000 })
   try {
     makePrivate(partial) // before the first byte is in it
     await backup(source, partial, { rate: ALL_PAGES })
@@ -55,7 +55,7 @@ export function foldLog(file: string): void {
  */
 export function inspectDatabase(file: string): StoreFile {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
-  const connection = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  const connection = new DatabaseSync(path.resolve(file), { readOnly: true, timeout: 5000 })
   const value = (sql: string): unknown => {
     try {
       return Object.values(connection.prepare(sql).get() ?? {})[0]

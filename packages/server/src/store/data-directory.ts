@@ -1,13 +1,16 @@
 // The folder of an embedded store and the files in it. Only the owner may read any of them. Each file is created that
 // way, because a folder that existed before keeps its mode, and SQLite gives a log the mode of its database.
+//
+// SQLite gets absolute names only: it takes one that begins with `file:` for a URI.
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-export const databaseFile = (directory: string): string => path.join(directory, 'sensorium.db')
+export const databaseFile = (directory: string): string => path.resolve(directory, 'sensorium.db')
 
 export function makeDataDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    // Resolved, which fails if the working directory was deleted: with a relative name Node.js would try for ever.
+    mkdirSync(path.resolve(directory), { recursive: true, mode: 0o700 })
   } catch (error) {
     throw new Error(`DATA_DIR cannot be made or used as a folder: ${(error as Error).message}`, { cause: error })
   }

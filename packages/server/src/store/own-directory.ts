@@ -11,7 +11,7 @@ const BUSY = 5
 const held = new Set<DatabaseSync>()
 
 export function ownDirectory(directory: string): () => void {
-  const file = path.join(directory, 'service.lock')
+  const file = path.resolve(directory, 'service.lock')
   makePrivate(file)
   const lock = new DatabaseSync(file, { timeout: 0 })
   try {

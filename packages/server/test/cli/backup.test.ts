@@ -18,7 +18,7 @@ import { after, before, test } from 'node:test'
 import { newestVersion } from '../../src/store/migrate.ts'
 import { replaceDatabase } from '../../src/store/restore.ts'
 import { postgres, POSTGRES_URL, SECRET, sqlite } from '../support/engines.ts'
-import { command, sensorium, startProcess } from '../support/process.ts'
+import { bash, command, COMMAND, sensorium, startProcess } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { makeStore } from '../support/store.ts'
 
@@ -116,6 +116,20 @@ test('[TEN-8] backup names the secret file of an embedded store, and restore say
   assert.match(restored.stdout, new RegExp(`Put the master secret .*${path.join(empty.DATA_DIR, 'secret')}`))
   copyFileSync(secret, path.join(empty.DATA_DIR, 'secret'))
   assert.deepEqual(await list(empty), ['acme'])
+})
+
+test('[TEN-8] names that SQLite would take for a URI are names of files and folders', async () => {
+  const data = { DATA_DIR: 'file:data?mode=memory', SENSORIUM_SECRET: SECRET }
+  const place = mkdtempSync(path.join(folder, 'uri-'))
+  await makeStore({ ...data, DATA_DIR: path.join(place, data.DATA_DIR) })
+  const run = `"${process.execPath}" "${COMMAND}"`
+  const { code, stderr } = await bash(
+    `cd "${place}" && ${run} backup file:x.db && ${run} restore file:x.db && ${run} tenant list`,
+    data,
+  )
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(readdirSync(place).sort(), [data.DATA_DIR, 'file:x.db'])
+  assert.ok(statSync(path.join(place, 'file:x.db')).size > 0)
 })
 
 test('[TEN-8] restore keeps the previous store, every time', async () => {

@@ -12,7 +12,7 @@ import { databaseFile } from '../../src/store/data-directory.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ownDirectory } from '../../src/store/own-directory.ts'
 import { sqlite } from '../support/engines.ts'
-import { refusedStart, sensorium, startProcess } from '../support/process.ts'
+import { bash, COMMAND, refusedStart, sensorium, startProcess } from '../support/process.ts'
 
 test('[STO-5] a second service on the directory is refused with a clear message, and the first goes on', async (t) => {
   const { env, drop } = await sqlite.fresh()
@@ -102,4 +102,15 @@ test('[STO-13] whatever the umask is, the folder and every file of a store, and 
     'service.lock 600',
     'service.lock-journal 600',
   ])
+})
+
+test('[CFG-2] a start in a working directory that was deleted is refused, and does not wait for ever', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const gone = path.join(env['DATA_DIR']!, 'gone')
+  const { code, stderr } = await bash(
+    `mkdir "${gone}" && cd "${gone}" && rmdir "${gone}" && exec timeout 60 "${process.execPath}" "${COMMAND}" start`,
+  )
+  assert.equal(code, 1, stderr)
+  assert.match(stderr, /DATA_DIR cannot be made or used as a folder: ENOENT.* current working directory/)
 })
