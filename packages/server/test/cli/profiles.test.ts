@@ -46,6 +46,13 @@ test('[CLI-2] profiles are in XDG_CONFIG_HOME or ~/.config, in a file that only 
   assert.deepEqual(readdirSync(path.dirname(file)), ['config.json'])
 })
 
+test('[CLI-2] profiles are never in the working directory', () => {
+  const own = path.join(os.userInfo().homedir, '.config/sensorium/config.json')
+  assert.equal(profilesFile({ HOME: '' }), own)
+  assert.equal(profilesFile({}), own)
+  assert.throws(() => profilesFile({ HOME: 'relative' }), /set HOME or XDG_CONFIG_HOME to an absolute path/)
+})
+
 test('[CLI-2] a damaged file is reported by its name, and is not overwritten', () => {
   keep()
   writeFileSync(profilesFile(env), '{"profiles"')

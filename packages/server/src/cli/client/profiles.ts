@@ -30,8 +30,18 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function profilesFile(env: Environment): string {
   // The XDG specification says to ignore an XDG_CONFIG_HOME that is not absolute.
   const given = env['XDG_CONFIG_HOME']
-  const home = given && path.isAbsolute(given) ? given : path.join(env['HOME'] || os.homedir(), '.config')
-  return path.join(home, 'sensorium', 'config.json')
+  const folder = given && path.isAbsolute(given) ? given : path.join(homeOf(env), '.config')
+  return path.join(folder, 'sensorium', 'config.json')
+}
+
+// Never the working directory: a key would be left there, and a prepared folder could choose the service.
+function homeOf(env: Environment): string {
+  let home = env['HOME']
+  try {
+    home ||= os.userInfo().homedir
+  } catch {} // a user without a name, as in a container
+  if (home && path.isAbsolute(home)) return home
+  throw new Error('There is no folder to keep profiles in: set HOME or XDG_CONFIG_HOME to an absolute path.')
 }
 
 export function readProfiles(env: Environment): Profiles {
