@@ -63,6 +63,7 @@ const MIB = 1_048_576
 
 /** The fewest characters of a master secret. */
 export const LEAST_SECRET = 16
+const SECRET_TEXT = `at least ${LEAST_SECRET} characters, not counting white space around them`
 
 /** Reads variables, and collects a sentence for each that is wrong. */
 function makeReader(env: Env) {
@@ -95,12 +96,20 @@ function makeReader(env: Env) {
 
 type Reader = ReturnType<typeof makeReader>
 
-/** Without credentials: no request can be made to a URL that has some, and its error would show them in the log. */
+/**
+ * Without credentials: no request can be made to a URL that has some, and its error would show them in the log. Without
+ * the white space that the parser ignores, such as the end of a line of an edited file: the text is used as it is.
+ */
 function webUrl(text: string): string | undefined {
-  const { protocol = '', username, password } = URL.parse(text) ?? {}
-  return /^https?:$/.test(protocol) && !username && !password ? text.replace(/\/+$/, '') : undefined
+  const { username, password } = URL.parse(text) ?? { username: 'none' }
+  const fine = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && !username && !password
+  return fine ? text.replace(/\/+$/, '') : undefined
 }
 const WEB_URL = 'an http or https URL without user and password'
+
+/** Without a query and fragment too: paths are appended to it. */
+const baseUrl = (text: string): string | undefined => (/[?#]/.test(text) ? undefined : webUrl(text))
+const BASE_URL = 'an http or https URL without user, password, query and fragment'
 
 const onOrOff = (text: string): boolean | undefined =>
   ['on', 'true', '1'].includes(text) ? true : ['off', 'false', '0'].includes(text) ? false : undefined
@@ -202,12 +211,12 @@ export function readConfig(env: Env): Config {
       `the postgres:// or postgresql:// URL of one server; ${OPTIONS_ACCEPTED}`,
       (value) => (isOneServer(value) ? value.replace(/\/+$/, '') : undefined),
     ),
-    publicUrl: read<string | null>('PUBLIC_URL', null, WEB_URL, webUrl),
+    publicUrl: read<string | null>('PUBLIC_URL', null, BASE_URL, baseUrl),
     logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>
       LOG_LEVELS.find((level) => level === value),
     ),
-    secret: read<string | null>('SENSORIUM_SECRET', null, `at least ${LEAST_SECRET} characters`, (value) =>
-      value.length >= LEAST_SECRET ? value : undefined,
+    secret: read<string | null>('SENSORIUM_SECRET', null, SECRET_TEXT, (value) =>
+      value.trim().length >= LEAST_SECRET ? value : undefined,
     ),
     visibilityTimeoutMs: whole('VISIBILITY_TIMEOUT_S', 30, 1, 43_200) * 1000,
     maxAttempts: whole('MAX_ATTEMPTS', 5, 1, 1000),
