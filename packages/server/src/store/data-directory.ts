@@ -2,10 +2,13 @@
 // way, because a folder that existed before keeps its mode, and SQLite gives a log the mode of its database.
 //
 // SQLite gets absolute names only: it takes one that begins with `file:` for a URI.
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 export const databaseFile = (directory: string): string => path.resolve(directory, 'sensorium.db')
+
+/** Throws if that cannot be seen, as without permission: what cannot be seen is not missing. */
+export const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
 
 export function makeDataDirectory(directory: string): void {
   try {
@@ -21,7 +24,7 @@ export const makePrivate = (file: string): void => closeSync(openSync(file, 'a',
 
 /** Returns the files of a store that others than their owner can reach, each with its mode. */
 export function tooOpen(directory: string): { file: string; mode: string }[] {
-  if (!existsSync(directory) || (statSync(directory).mode & 0o077) === 0) return []
+  if (!isThere(directory) || (statSync(directory).mode & 0o077) === 0) return []
   return readdirSync(directory)
     .filter((name) => /^(secret|service\.lock|sensorium\.db.*)$/.test(name))
     .map((name) => ({ file: path.join(directory, name), bits: statSync(path.join(directory, name)).mode & 0o777 }))

@@ -1,11 +1,10 @@
 // Opens a store from a configuration, for the service and for the command line, which works beside it. The engine is
 // chosen here and nowhere else.
-import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { shownDatabaseUrl } from '../kernel/database-url.ts'
 import { makeSecrets, type Secrets } from '../kernel/secrets.ts'
-import { databaseFile, makeDataDirectory } from './data-directory.ts'
+import { databaseFile, isThere, makeDataDirectory } from './data-directory.ts'
 import { one, StoreUnavailable, type Observe, type Store } from './db.ts'
 import { followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
@@ -44,7 +43,7 @@ export async function connect(
 export function storeExists({ databaseUrl, dataDir }: Config): boolean {
   if (databaseUrl !== null) return true
   requireNotHalfRestored(databaseFile(dataDir))
-  return existsSync(databaseFile(dataDir))
+  return isThere(databaseFile(dataDir))
 }
 
 /** Opens the store, creates it if there is none, and migrates it to this code's schema. */

@@ -2,12 +2,13 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { copyDatabase, foldLog } from './backup.ts'
+import { isThere } from './data-directory.ts'
 
 const arrivingFor = (database: string): string => `${database}.restoring`
 
 /** Throws if a restore ended between its renames: a start would take the folder for an empty one. */
 export function requireNotHalfRestored(database: string): void {
-  if (!existsSync(database) && existsSync(arrivingFor(database)))
+  if (!isThere(database) && isThere(arrivingFor(database)))
     throw new Error(`A restore was interrupted in ${path.dirname(database)}. Run it again: sensorium restore <file>`)
 }
 

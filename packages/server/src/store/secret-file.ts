@@ -1,26 +1,17 @@
 // The master secret of an embedded store that was configured without one: a file beside the database that only its
 // owner can read.
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { LEAST_SECRET } from '../config.ts'
+import { isThere } from './data-directory.ts'
 
 export const secretFile = (directory: string): string => path.join(directory, 'secret')
 
 /** Returns the stored secret, or null if none was made yet. Throws if it is too short to be one. */
 export function readSecret(directory: string): string | null {
   const file = secretFile(directory)
-  if (!existsSync(file)) return null
+  if (!isThere(file)) return null
   const secret = readFileSync(file, 'utf8').trim()
   // A command that failed to write a secret leaves an empty file, from which anybody could derive every key.
   if (secret.length >= LEAST_SECRET) return secret
@@ -32,8 +23,8 @@ export function readSecret(directory: string): string | null {
 /** Returns the stored secret, which only its owner can read from now on. Makes it for a new store that has none. */
 export function keepSecret(directory: string, isNew: boolean): string | null {
   const file = secretFile(directory)
-  if (isNew && !existsSync(file)) createSecret(file)
-  if (existsSync(file)) chmodSync(file, 0o600)
+  if (isNew && !isThere(file)) createSecret(file)
+  if (isThere(file)) chmodSync(file, 0o600)
   return readSecret(directory)
 }
 

@@ -1,6 +1,6 @@
 // sensorium doctor: one line per check, ok or failed, and the checks change nothing.
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -267,4 +267,23 @@ test('[STO-13] files that others can read are named, and new files are private e
   const { failed, text } = await examine({ DATA_DIR: folder })
   assert.deepEqual(failed, ['files'])
   assert.match(text, /sensorium\.db \(mode 0644\)/)
+})
+
+test('[STO-14] [TEN-7] a folder that cannot be seen is not told as one without a store', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  // Stands for a folder without permission, which root would have: the system refuses to look into it.
+  const DATA_DIR = path.join(env['DATA_DIR']!, 'loop')
+  symlinkSync('loop', DATA_DIR)
+  const { stdout } = await command(['doctor', '--json'], { DATA_DIR, PORT: '0' })
+  for (const name of ['store', 'secret', 'files'])
+    assert.match((JSON.parse(stdout) as Report).checks.find(({ check }) => check === name)!.detail, /^ELOOP/, name)
+  for (const words of [
+    ['tenant', 'list'],
+    ['backup', path.join(env['DATA_DIR']!, 'copy')],
+  ]) {
+    const { code, stderr } = await command(words, { DATA_DIR })
+    assert.equal(code, 1)
+    assert.match(stderr, /ELOOP/)
+  }
 })

@@ -1,6 +1,6 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { copyDatabase } from '../../store/backup.ts'
-import { databaseFile } from '../../store/data-directory.ts'
+import { databaseFile, isThere } from '../../store/data-directory.ts'
 import { ruleBroken } from '../../kernel/failure.ts'
 import { secretFile } from '../../store/secret-file.ts'
 import { Unsupported, type OperatorRun } from '../command.ts'
@@ -18,9 +18,9 @@ export const run: OperatorRun = async ({ args, config }) => {
     )
   }
   const database = databaseFile(dataDir)
-  if (!existsSync(database)) throw ruleBroken('no_store', `There is no store in ${dataDir} yet`)
+  if (!isThere(database)) throw ruleBroken('no_store', `There is no store in ${dataDir} yet`)
   const { bytes, schemaVersion } = await watched(database, file, () => copyDatabase(database, file))
-  const kept = secret === null && existsSync(secretFile(dataDir)) ? secretFile(dataDir) : null
+  const kept = secret === null && isThere(secretFile(dataDir)) ? secretFile(dataDir) : null
   const note = `Keep the master secret (${kept ?? 'SENSORIUM_SECRET'}) too, in another place: without it no key in the copy works, and nothing that is encrypted in it can be read.`
   return {
     json: { file, bytes, schema_version: schemaVersion, secret_file: kept },

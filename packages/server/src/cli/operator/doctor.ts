@@ -76,11 +76,11 @@ export const run: OperatorRun = async ({ config, clock }) => {
 
 async function examine(config: Config, clock: Clock, look: Look): Promise<void> {
   let store: Store | null = null
-  let hasStore = true
+  let hasStore = true // unless it is seen that there is none
   try {
     await look('store', async () => {
-      // A check must not create the store.
       hasStore = storeExists(config)
+      // A check must not create the store.
       store = hasStore ? await connect(config, clock, { poolSize: 1 }) : null
       return store ? examineStore(store) : fine('none yet; the first start makes it')
     })
