@@ -40,12 +40,15 @@ const orShowKey =
     throw error
   }
 
-/** Calls `stop` at the first signal, and `atOnce` at the second. */
+/**
+ * Calls `stop` at the first signal, and `atOnce` at the second. A terminal that is closed may send SIGHUP twice, by the
+ * system and by the shell, so that one never means at once.
+ */
 function onSignals(stop: (signal: string) => void, atOnce: () => void): void {
   let stopping = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      if (stopping) return atOnce()
+      if (stopping) return signal === 'SIGHUP' ? undefined : atOnce()
       stopping = true
       stop(signal)
     })
@@ -101,8 +104,9 @@ async function runWorker(config: Config, log: Logger, worker: Worker): Promise<v
     void node.stop(signal)
   }
   worker.onStop(stop)
-  // Ctrl-C reaches every process of a terminal. Workers ignore it, because the primary tells them to stop.
-  process.on('SIGINT', () => {})
+  // Ctrl-C, or the end of a terminal, reaches every process of it. Workers ignore it, because the primary tells them to
+  // stop.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   process.on('SIGTERM', () => stop('SIGTERM'))
   log.info({ pid: process.pid }, 'a worker is ready')
   log.flush(() => worker.ready(node.url))

@@ -96,6 +96,17 @@ test('[HTTP-28] a waiting long poll is answered at once', async () => {
   assert.doesNotMatch(service.output(), /hanging up/, 'it was answered before anybody lost patience')
 })
 
+test('[HTTP-28] the end of a terminal stops it like SIGTERM, however many signals tell of it', async () => {
+  const service = await startProcess(env)
+  const half = await halfRequest(service, await tokenFor(service))
+  service.kill('SIGHUP')
+  await service.printed(/finishing what was taken/)
+  service.kill('SIGHUP')
+  half.write(AGENT)
+  assert.equal((await half.reply()).status, 201)
+  assert.equal((await service.ended).code, 0)
+})
+
 test('[HTTP-28] idle connections do not delay the end, and SIGINT does the same as SIGTERM', async () => {
   const service = await startProcess(env)
   const idle = await rawConnection(service.url)
