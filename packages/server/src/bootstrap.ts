@@ -28,6 +28,15 @@ export async function bootstrap(store: Store, config: Config, tools: KeyTools): 
   }
 }
 
+/** What a person on this machine would type to reach the service. */
+export function address({ publicUrl }: Pick<Config, 'publicUrl'>, listening: string): string {
+  if (publicUrl) return publicUrl
+  const url = new URL(listening)
+  // [::1] stays: on many machines localhost is 127.0.0.1 alone.
+  if (['0.0.0.0', '[::]', '127.0.0.1'].includes(url.hostname)) url.hostname = 'localhost'
+  return url.origin
+}
+
 /** How a key that the store has only as a hash is shown. */
 export const keyLine = (adminKey: string): string => `  Org-admin key (shown this once):  ${adminKey}`
 

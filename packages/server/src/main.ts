@@ -1,5 +1,5 @@
 // environment → configuration → one node, or several workers behind one port → signals
-import { bootstrap, keyLine, welcome } from './bootstrap.ts'
+import { address, bootstrap, keyLine, welcome } from './bootstrap.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
@@ -10,14 +10,6 @@ import { openStore, type Opened } from './store/open.ts'
 import { ownDirectory } from './store/own-directory.ts'
 import { FirstWorkerFailed, makeWorkers } from './workers/primary.ts'
 import { joinPrimary, type Worker } from './workers/worker.ts'
-
-/** What a person on this machine would type to reach the service. */
-function address(config: Config, listening: string): string {
-  if (config.publicUrl) return config.publicUrl
-  const url = new URL(listening)
-  if (['0.0.0.0', '[::]', '127.0.0.1', '[::1]'].includes(url.hostname)) url.hostname = 'localhost'
-  return url.origin
-}
 
 const bootstrapOn =
   (config: Config) =>

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
+import { address } from '../../src/bootstrap.ts'
 import { readConfig, type Config, type ConfigError } from '../../src/config.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -134,6 +135,14 @@ test('[CFG-1] credentials in the URL of a model are refused, with where a key go
       () => readConfig({ [name]: 'http://user:hunter2@host/v1', [`${name}_MODEL`]: 'm' }),
       ({ message }: Error) => message.includes(`${name}_API_KEY`) && !message.includes('hunter2'),
     )
+})
+
+test('[CFG-2] the address that is shown is localhost only where that leads to the service', () => {
+  const shown = (listening: string, publicUrl: string | null = null) => address({ publicUrl }, listening)
+  for (const host of ['0.0.0.0', '[::]', '127.0.0.1'])
+    assert.equal(shown(`http://${host}:8080`), 'http://localhost:8080')
+  for (const host of ['[::1]', '10.0.0.1']) assert.equal(shown(`http://${host}:8080`), `http://${host}:8080`)
+  assert.equal(shown('http://[::1]:8080', 'https://s.example'), 'https://s.example')
 })
 
 test('[CFG-1] a replica without its database is refused', () => {
