@@ -2,13 +2,21 @@
 // way, because a folder that existed before keeps its mode, and SQLite gives a log the mode of its database.
 //
 // SQLite gets absolute names only: it takes one that begins with `file:` for a URI.
-import { closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 export const databaseFile = (directory: string): string => path.resolve(directory, 'sensorium.db')
 
 /** Throws if that cannot be seen, as without permission: what cannot be seen is not missing. */
 export const isThere = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined
+
+/** Throws for a database that is elsewhere: SQLite keeps the log beside it, and the lock is of this folder alone. */
+export function requireNoLink(database: string): void {
+  if (lstatSync(database, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Error(
+      `${database} is a symbolic link. Move the database here, or make DATA_DIR itself a link to its folder.`,
+    )
+}
 
 export function makeDataDirectory(directory: string): void {
   try {

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { shownDatabaseUrl } from '../kernel/database-url.ts'
 import { makeSecrets, type Secrets } from '../kernel/secrets.ts'
-import { databaseFile, isThere, makeDataDirectory } from './data-directory.ts'
+import { databaseFile, isThere, makeDataDirectory, requireNoLink } from './data-directory.ts'
 import { one, StoreUnavailable, type Observe, type Store } from './db.ts'
 import { followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
@@ -33,7 +33,10 @@ export async function connect(
   clock: Clock,
   options: OpenOptions = {},
 ): Promise<Store> {
-  if (databaseUrl === null) return openSqlite(databaseFile(dataDir), options.observe)
+  if (databaseUrl === null) {
+    requireNoLink(databaseFile(dataDir))
+    return openSqlite(databaseFile(dataDir), options.observe)
+  }
   // Loaded where it is used: the driver takes 34 ms of a start.
   const { openPostgres } = await import('./postgres.ts')
   return openPostgres({ url: databaseUrl, clock, ...options, ...(databaseReadUrl ? { readUrl: databaseReadUrl } : {}) })

@@ -1,6 +1,6 @@
 // One service owns a data directory; the command line works beside it.
 import assert from 'node:assert/strict'
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import v8 from 'node:v8'
@@ -113,4 +113,20 @@ test('[CFG-2] a start in a working directory that was deleted is refused, and do
   )
   assert.equal(code, 1, stderr)
   assert.match(stderr, /DATA_DIR cannot be made or used as a folder: ENOENT.* current working directory/)
+})
+
+test('[STO-5] a database that is a symbolic link is refused; a folder may be one', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const folder = path.join(env['DATA_DIR']!, 'data')
+  const open = async (DATA_DIR: string) =>
+    (await openStore(readConfig({ ...env, DATA_DIR }), systemClock)).store.close()
+  await open(folder)
+  symlinkSync(folder, `${folder}-link`)
+  await open(`${folder}-link`)
+  renameSync(databaseFile(folder), path.join(env['DATA_DIR']!, 'elsewhere.db'))
+  symlinkSync('../elsewhere.db', databaseFile(folder))
+  await assert.rejects(open(folder), {
+    message: `${databaseFile(folder)} is a symbolic link. Move the database here, or make DATA_DIR itself a link to its folder.`,
+  })
 })
