@@ -2,7 +2,7 @@
 // way, because a folder that existed before keeps its mode, and SQLite gives a log the mode of its database.
 //
 // SQLite gets absolute names only: it takes one that begins with `file:` for a URI.
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, lchownSync, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 export const databaseFile = (directory: string): string => path.resolve(directory, 'sensorium.db')
@@ -29,6 +29,15 @@ export function makeDataDirectory(directory: string): void {
 
 /** Creates an empty file that only its owner may read, if there is none. An existing file stays as it is. */
 export const makePrivate = (file: string): void => closeSync(openSync(file, 'a', 0o600))
+
+/** Gives a file that root has just made to the owner of its folder, whose service could not open it otherwise. */
+export function giveToOwner(file: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(path.dirname(file))
+  try {
+    lchownSync(file, uid, gid)
+  } catch {} // a container may forbid it, or not know the owner
+}
 
 /** Returns the files of a store that others than their owner can reach, each with its mode. */
 export function tooOpen(directory: string): { file: string; mode: string }[] {

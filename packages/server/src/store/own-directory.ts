@@ -2,7 +2,7 @@
 // clean up. The command line works beside a running service and does not take the lock.
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
-import { makePrivate } from './data-directory.ts'
+import { giveToOwner, isThere, makePrivate } from './data-directory.ts'
 
 /** SQLITE_BUSY: another process holds the lock. */
 const BUSY = 5
@@ -12,7 +12,9 @@ const held = new Set<DatabaseSync>()
 
 export function ownDirectory(directory: string): () => void {
   const file = path.resolve(directory, 'service.lock')
+  const isNew = !isThere(file)
   makePrivate(file)
+  if (isNew) giveToOwner(file)
   const lock = new DatabaseSync(file, { timeout: 0 })
   try {
     lock.exec('pragma journal_mode = delete; begin exclusive')

@@ -2,7 +2,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { copyDatabase, foldLog } from './backup.ts'
-import { isThere } from './data-directory.ts'
+import { giveToOwner, isThere } from './data-directory.ts'
 
 const arrivingFor = (database: string): string => `${database}.restoring`
 
@@ -22,6 +22,7 @@ export async function replaceDatabase(backupFile: string, database: string): Pro
   const copy = `${arriving}.copy`
   for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true })
   await copyDatabase(backupFile, copy)
+  giveToOwner(copy)
   renameSync(copy, arriving)
 
   let aside = `${database}.before-restore`

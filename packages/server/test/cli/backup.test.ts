@@ -1,6 +1,7 @@
 // backup and restore: an online copy, and its restoration.
 import assert from 'node:assert/strict'
 import {
+  chownSync,
   copyFileSync,
   existsSync,
   mkdtempSync,
@@ -147,6 +148,23 @@ test('[TEN-8] restore keeps the previous store, every time', async () => {
   assert.equal(JSON.parse(again.stdout).kept_aside, `${aside}-2`)
   assert.deepEqual(await list(data), ['second', 'first'])
   assert.ok(existsSync(aside))
+})
+
+test('[TEN-8] a store that root restores belongs to the owner of its folder', {
+  skip: process.getuid?.() !== 0 && 'needs root',
+}, async () => {
+  const data = newData()
+  await makeStore(data)
+  const file = newFile()
+  await command(['backup', file], data)
+  const empty = newData()
+  chownSync(empty.DATA_DIR, 54_321, 54_322)
+  assert.equal((await command(['restore', file], empty)).code, 0)
+  for (const name of ['sensorium.db', 'service.lock']) {
+    const { uid, gid, mode } = statSync(path.join(empty.DATA_DIR, name))
+    assert.deepEqual([uid, gid, mode & 0o777], [54_321, 54_322, 0o600], name)
+  }
+  assert.equal(statSync(file).uid, 0)
 })
 
 test('[TEN-8] after a restore that was killed halfway no empty store is made; the restore can be repeated', async () => {
