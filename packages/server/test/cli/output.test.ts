@@ -50,6 +50,17 @@ test('[CLI-3][CLI-7] listen ends when its output is not read, and gives back wha
   assert.partialDeepStrictEqual(await queue(), { pending: 3, leased: 0 })
 })
 
+test('[CLI-3] mcp ends when its output is not read, though its input stays open', async () => {
+  const { env } = await withEvents(0)
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+  const first = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+  const ask = `exec 4<> <(:); echo '${first}' >&4;`
+  const closed = await bash(`${ask} ${unread} ${sensorium} mcp <&4 >&3; echo "ended $?"`, env)
+  assert.deepEqual([closed.stdout, closed.stderr], ['ended 141\n', ''])
+  const full = await bash(`${ask} ${sensorium} mcp <&4 >/dev/full; echo "ended $?"`, env)
+  assert.deepEqual([full.stdout, full.stderr], ['ended 1\n', 'ENOSPC: no space left on device, write\n'])
+})
+
 test('[CLI-3] an export whose reader ends early prints no error', async () => {
   const { env } = await withEvents(0)
   for (let i = 0; i < 3; i++) await command(['remember', `Note ${i}`, 'x'.repeat(32_000)], env)
