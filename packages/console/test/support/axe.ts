@@ -37,10 +37,8 @@ async function faults(page: Page, which: Which): Promise<string[]> {
 // The dark theme differs only in colours, and a phone has the same colours as a screen.
 const LOOKS: readonly { colorScheme: 'light' | 'dark'; width: number; rules: Which | null }[] = [
   { colorScheme: 'light', width: 1280, rules: 'all' },
-  { colorScheme: 'light', width: 1024, rules: null },
   { colorScheme: 'light', width: 768, rules: null },
   { colorScheme: 'light', width: 390, rules: 'all but colours' },
-  { colorScheme: 'dark', width: 390, rules: null },
   { colorScheme: 'dark', width: 1280, rules: 'colours' },
 ]
 
