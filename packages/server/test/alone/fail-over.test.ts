@@ -11,6 +11,7 @@ import { openPostgres } from '../../src/store/postgres.ts'
 import { followReplica, type RowsFor } from '../../src/store/replica.ts'
 import { layWire, type Wire } from '../support/cut-wire.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const skip = process.env['TEST_POSTGRES_URL'] ? false : 'PostgreSQL is missing'
 const servers: PostgresServer[] = []
@@ -312,7 +313,7 @@ test('[SCL-7] a replica is read while it lags at most two seconds, otherwise the
   const isStandby = async (db: Reads): Promise<boolean> =>
     (await db.rows<{ it: boolean }>('select pg_is_in_recovery() as it'))[0]!.it
   // The database is read until the replica has shown that it is in step.
-  while (!(await isStandby(store.readFor(quiet, { mayBeStale: true }))));
+  await turnsUntil(() => isStandby(store.readFor(quiet, { mayBeStale: true })))
   assert.equal(await isStandby(store.readFor(quiet)), false)
   while ((await read())[0] !== 'replica') now += 500
   await ask(standby.url, 'select pg_wal_replay_pause()')

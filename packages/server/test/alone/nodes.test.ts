@@ -177,6 +177,6 @@ describe('two nodes', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, 
     assert.equal(used.status, 200)
     await request(two.url, 'DELETE', `/v1/agents/${agent.id}/keys/${agent.keyId}`, admin)
     assert.equal((await request(two.url, 'GET', '/v1/delivery/poll', agent.token)).status, 401)
-    while ((await request(three.url, 'GET', '/v1/delivery/poll', agent.token)).status !== 401);
+    await turnsUntil(async () => (await request(three.url, 'GET', '/v1/delivery/poll', agent.token)).status === 401)
   })
 })

@@ -14,6 +14,7 @@ import {
   type Service,
   type TestTenant,
 } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const NO_AGENT = 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'
 const KEY = 'ak_live_aVeryUnlikelyKey0123456789abcdef'
@@ -273,7 +274,7 @@ onBothEngines((engine) => {
       )
       taken.write(`content-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`)
       // The request is in hand once it is counted besides the request for the metrics.
-      while ((await inFlight(node.url)) < 2);
+      await turnsUntil(async () => (await inFlight(node.url)) >= 2)
       const closing = node.app.close()
       for (const request of ['GET /v1/agents', 'GET /readyz', 'POST /v1/agents']) {
         const refused = await node.call(request, {

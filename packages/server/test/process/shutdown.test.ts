@@ -8,6 +8,7 @@ import { startProcess, type RunningProcess } from '../support/process.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { ROOT } from '../support/root.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const KEY = 'ak_live_0123456789abcdefghijABCDEFGHIJ01'
 let env: Record<string, string>
@@ -87,7 +88,7 @@ test('[HTTP-28] a waiting long poll is answered at once', async () => {
   const poll = await rawConnection(service.url)
   poll.write(`GET /v1/delivery/poll?wait=20 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
   // The poll is in hand once the metrics count it besides their own request.
-  while ((await inFlight(service.url)) < 2);
+  await turnsUntil(async () => (await inFlight(service.url)) >= 2)
   service.kill('SIGTERM')
   const answer = await poll.reply()
   assert.deepEqual([answer.status, answer.body], [200, '{"deliveries":[],"count":0}'])
@@ -141,9 +142,9 @@ test('[HTTP-28] clients that disconnect before their response are not counted fo
       return poll
     }),
   ])
-  while ((await inFlight(service.url)) < 41);
+  await turnsUntil(async () => (await inFlight(service.url)) >= 41)
   for (const { socket } of hangUps) socket.resetAndDestroy()
-  while ((await inFlight(service.url)) > 1);
+  await turnsUntil(async () => (await inFlight(service.url)) <= 1)
   const { stdout, code } = await service.stop()
   assert.equal(code, 0)
   assert.doesNotMatch(stdout, /unexpected failure/, 'and it is no error of ours')

@@ -6,6 +6,7 @@ import { StoreUnavailable, type Caller } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { followReplica, type RowsFor } from '../../src/store/replica.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
 const loud = { tenantId: 'loud', id: 'a' }
@@ -111,11 +112,11 @@ test('[SCL-7] after the replica failed, reads go to the database until it respon
     await rowsFor(quiet)('select 1')
     return asked.at(-1)
   }
-  while ((await read()) !== 'replica for quiet');
+  await turnsUntil(async () => (await read()) === 'replica for quiet')
   isGone = true
   for (let i = 0; i < 3; i++) assert.equal(await read(), 'database for quiet')
   isGone = false
-  while ((await read()) !== 'replica for quiet');
+  await turnsUntil(async () => (await read()) === 'replica for quiet')
   assert.deepEqual(warned, ['the replica is not read', 'the replica is read again'])
 })
 
