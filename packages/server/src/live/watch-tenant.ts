@@ -49,12 +49,14 @@ export interface WatchTools {
 /** Starts watching: events accepted from now on are new. */
 export async function watchTenant({ store, clock, activity }: WatchTools, tenantId: string): Promise<TenantWatch> {
   const measureBacklog = makeMeasureBacklog(store, tenantId)
+  const began = clock.now()
   let lookedAt = clock.elapsed()
   /** Events that earlier looks returned, with the time they were accepted. */
   let seen = new Map<string, number>()
   await activity.flushEverywhere()
   let minutes = await countsByMinute()
-  noteSeen(await newestSince(store, tenantId, clock.now() - OVERLAP_MS, MAX_READ))
+  // As far back as the first look reads, however long this has taken.
+  noteSeen(await newestSince(store, tenantId, began - OVERLAP_MS, MAX_READ))
 
   async function countsByMinute(): Promise<Map<number, Counts>> {
     const rows = await readMinutes(store, tenantId, minuteOf(clock.now()) - 1)

@@ -25,4 +25,17 @@ onBothEngines((engine) => {
     )
     await watch.look()
   })
+
+  test('[CON-2] what was accepted before the watch began is not new, however long its beginning takes', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    const { store, clock } = service
+    await outboundCalls(service).publish(agent, 'com.example.earlier')
+    clock.moveNow(1_500)
+    const activity = { ...makeActivity(store, clock), flushEverywhere: async () => clock.moveNow(1_000) }
+    const watch = await watchTenant({ store, clock, activity }, tenant.id)
+    assert.deepEqual((await watch.look()).events, [])
+  })
 })
