@@ -1,22 +1,18 @@
 // Activity of a tenant by the minute.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { makeActivity, minuteOf } from '../../src/activity/activity.ts'
 import { readMinutes } from '../../src/activity/sql.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { ack, ids, interest, poll, publish } from '../events/tools.ts'
 import { setSettings } from '../tenants/tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[CON-14] every requested minute is listed, oldest first, with its counts', async () => {
     const tenant = await service.tenant()

@@ -1,20 +1,16 @@
 // The list of a tenant's event types.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { dayNumber } from '../../src/activity/event-types-sql.ts'
 import { makeEventTypes } from '../../src/activity/event-types.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { heldStore } from '../support/held-store.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { interest, publish } from '../events/tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine, { RETENTION_DAYS: '2' })
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { RETENTION_DAYS: '2' })
 
   const types = async (token: string, query = '') =>
     (await service.call<{ types: Record<string, unknown>[]; total: number }>(`GET /v1/events/types${query}`, { token }))

@@ -1,10 +1,10 @@
 // The registry of agents: what each field accepts, what is returned, what can change.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { AGENT, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, serviceForSuite, startService, tenantForSuite } from '../support/service.ts'
 
 const NO_AGENT = 'agt_01hv3k8z9q4m7t2x5c6w8r0s1d'
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -24,13 +24,8 @@ const anyText = (maxLength: number) =>
 const storable = (text: string): boolean => !text.includes('\0')
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   const register = (body: unknown, at = service, token = tenant.admin) => at.call('POST /v1/agents', { token, body })
   const get = (id: string) => service.call(`GET /v1/agents/${id}`, { token: tenant.admin })

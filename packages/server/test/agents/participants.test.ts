@@ -1,8 +1,8 @@
 // Mailboxes of agents that are inactive or have no endpoint yet, and of org-admins.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 interface Delivery {
   id: string
@@ -10,11 +10,7 @@ interface Delivery {
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   const call = (token: string, request: string, body?: unknown) => service.call(request, { token, body })
   const publish = (token: string, id: string) =>

@@ -1,10 +1,10 @@
 // The audit log: which caller changed what.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
 
 interface Entry {
@@ -35,11 +35,7 @@ test('[CON-19] no field that is shown is a secret', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   const audit = async (tenant: TestTenant, query = ''): Promise<{ entries: Entry[]; total: number }> =>
     (await service.call(`GET /v1/audit${query}`, { token: tenant.admin })).body

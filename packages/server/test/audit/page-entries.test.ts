@@ -1,17 +1,13 @@
 // A page of a long audit log, which is counted in steps.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { pageEntries, STEP } from '../../src/audit/page-entries.ts'
 import type { AuditQuery } from '../../src/audit/sql.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[CON-17] a long log is counted and read in steps: every page and total is exact', async () => {
     const { id: tenantId } = await service.tenant()

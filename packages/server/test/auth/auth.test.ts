@@ -1,13 +1,13 @@
 // Keys are exchanged for tokens, tokens identify the caller, and both can end.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { revokeKeyRow } from '../../src/auth/sql.ts'
 import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { later } from '../support/later.ts'
-import { AGENT, ALL_SCOPES, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, ALL_SCOPES, serviceForSuite, startService, tenantForSuite } from '../support/service.ts'
 
 const HOUR = 3_600_000
 
@@ -23,13 +23,8 @@ function sign(header: Json, claims: Json, key: Uint8Array, hash = 'sha256'): str
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   const exchange = (api_key: unknown) => service.call('POST /v1/auth/token', { body: { api_key } })
   const whoAmI = (token: string, at = service) => at.call('GET /v1/agents?limit=1', { token })

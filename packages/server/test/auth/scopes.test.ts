@@ -1,11 +1,11 @@
 // Which scopes each operation needs. The table below is the specification; the contract is checked against it, and the
 // service against both.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { operations, SCOPES, type Operation, type Scope } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type Reply } from '../support/service.ts'
 
 type Needed = Scope | 'any' | 'org_admin' | 'public' | 'operator'
 
@@ -104,13 +104,8 @@ test('[AUTH-9] [AUTH-10] the contract requires the specified scopes', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   /** Returns status and error, without waiting for a body that may never end. */
   async function ask(operation: Operation, token: string, id = 'nobody'): Promise<Reply<unknown>> {

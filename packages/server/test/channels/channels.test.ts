@@ -1,12 +1,12 @@
 // Creating channels, and which callers see which.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Channel } from '@sensorium/contract'
 import { listChannels } from '../../src/channels/list.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestTenant } from '../support/service.ts'
 import {
   assertNotFound,
   channelCalls,
@@ -21,26 +21,21 @@ const UNKNOWN = 'chn_01hv3k8z9q4m7t2x5c6w8r0s1d'
 const NO_FEED = 'fed_01hv3k8z9q4m7t2x5c6w8r0s1d'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
   let other: TestTenant
   let admin: Actor
   let ann: Actor
   let bob: Actor
   let stranger: Actor
-  let calls: ReturnType<typeof channelCalls>
-
+  const calls = channelCalls(service)
   before(async () => {
-    service = await startService(engine)
-    calls = channelCalls(service)
-    tenant = await service.tenant()
     other = await service.tenant()
     admin = await orgAdmin(service, tenant)
     ann = await someAgent(tenant)
     bob = await someAgent(tenant)
     stranger = await someAgent(other)
   })
-  after(() => service.stop())
 
   describe('creating', () => {
     test('[CHN-1] a channel shows its fields, and its creator is its owner', async () => {

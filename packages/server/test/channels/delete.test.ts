@@ -1,20 +1,16 @@
 // Deleting a channel.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { deleteChannel } from '../../src/channels/delete.ts'
 import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { poll, publish } from '../events/tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[CON-20] a channel is deleted with its members and feeds, by an owner or an org-admin only', async () => {
     const tenant = await service.tenant()

@@ -1,21 +1,17 @@
 // Direct channels, which have two members.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { before, beforeEach, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { assertNotFound, assertRule, channelCalls, orgAdmin, routingChanges, someAgent, type Actor } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let calls: ReturnType<typeof channelCalls>
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const calls = channelCalls(service)
   let people: Record<'org_admin' | 'owner' | 'outsider' | 'target' | 'target2', Actor>
   let id: string
-
   before(async () => {
-    service = await startService(engine)
-    calls = channelCalls(service)
-    tenant = await service.tenant()
     people = {
       org_admin: await orgAdmin(service, tenant),
       owner: await someAgent(tenant),
@@ -24,7 +20,6 @@ onBothEngines((engine) => {
       target2: await someAgent(tenant),
     }
   })
-  after(() => service.stop())
   beforeEach(async () => {
     id = (await calls.open(people.owner, 'direct')).id
   })

@@ -1,9 +1,9 @@
 // The feeds of a channel: which callers create and delete them, and what a feed may contain.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Feed } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import {
   assertNotFound,
   assertRule,
@@ -18,15 +18,11 @@ import {
 const NO_FEED = 'fed_01hv3k8z9q4m7t2x5c6w8r0s1d'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let calls: ReturnType<typeof channelCalls>
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const calls = channelCalls(service)
   let people: Record<'org_admin' | 'owner' | 'admin' | 'member' | 'outsider', Actor>
-
   before(async () => {
-    service = await startService(engine)
-    calls = channelCalls(service)
-    tenant = await service.tenant()
     const agent = () => someAgent(tenant)
     people = {
       org_admin: await orgAdmin(service, tenant),
@@ -36,7 +32,6 @@ onBothEngines((engine) => {
       outsider: await agent(),
     }
   })
-  after(() => service.stop())
 
   async function staffed(type: string): Promise<string> {
     const { owner, admin, member } = people

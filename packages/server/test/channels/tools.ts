@@ -1,7 +1,7 @@
 // Helpers that the channel tests share.
 import assert from 'node:assert/strict'
 import type { Channel, Feed, Member } from '@sensorium/contract'
-import type { Reply, Service, TestTenant } from '../support/service.ts'
+import { callOf, type Reply, type Service, type TestTenant } from '../support/service.ts'
 
 export interface ErrorBody {
   error: { code: string; message: string; details: Record<string, unknown> }
@@ -24,7 +24,8 @@ export async function orgAdmin(service: Service, tenant: TestTenant): Promise<Ac
   return { token: tenant.admin, type: 'org_admin', id: row!.id }
 }
 
-export function channelCalls({ call }: Pick<Service, 'call'>) {
+export function channelCalls(service: Pick<Service, 'call'>) {
+  const call = callOf(service)
   const participant = ({ type, id }: Omit<Actor, 'token'>) => ({ participant_type: type, participant_id: id })
   return {
     async open(by: Actor, type: string, name = 'Incidents'): Promise<Channel> {

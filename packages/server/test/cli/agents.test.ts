@@ -1,27 +1,20 @@
 // The commands of agents and people, against a real service.
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { POSTED_TYPE } from '@sensorium/contract'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { bash, COMMAND, command, sensorium } from '../support/process.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { commandsOf, listener } from './commands.ts'
 import { newHome } from './home.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine, {}, fakeClock(Date.now()))
+  const tenant = tenantForSuite(service)
   const home = newHome()
-  before(async () => {
-    service = await startService(engine, {}, fakeClock(Date.now()))
-    tenant = await service.tenant()
-  })
-  after(async () => {
-    await service.stop()
-    home.drop()
-  })
+  after(home.drop)
   const { run, json } = commandsOf(() => home.env)
 
   test('[CLI-1] [CLI-2] [CLI-40] from signing in to an acknowledged event, with commands alone', async () => {
@@ -108,17 +101,10 @@ onBothEngines((engine) => {
   })
 })
 
-let service: Service
-let tenant: TestTenant
+const service = serviceForSuite(sqlite, {}, fakeClock(Date.now()))
+const tenant = tenantForSuite(service)
 const home = newHome()
-before(async () => {
-  service = await startService(sqlite, {}, fakeClock(Date.now()))
-  tenant = await service.tenant()
-})
-after(async () => {
-  await service.stop()
-  home.drop()
-})
+after(home.drop)
 
 test('[CLI-32] an agent is registered with an external id, and pushes to it are set up', async () => {
   const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))

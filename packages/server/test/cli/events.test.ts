@@ -2,25 +2,18 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { command, sensorium, startSensorium } from '../support/process.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { commandsOf, listener } from './commands.ts'
 import { newHome } from './home.ts'
 
-let service: Service
-let tenant: TestTenant
+const service = serviceForSuite(sqlite, {}, fakeClock(Date.now()))
+const tenant = tenantForSuite(service)
 const home = newHome()
-before(async () => {
-  service = await startService(sqlite, {}, fakeClock(Date.now()))
-  tenant = await service.tenant()
-})
-after(async () => {
-  await service.stop()
-  home.drop()
-})
+after(home.drop)
 
 test('[CLI-7] listen prints deliveries, and acknowledges them with --ack; without it they are given back', async () => {
   const { env, queue, json } = await listener(service, tenant, home.env)

@@ -2,26 +2,19 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { after, before, test, type TestContext } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { command } from '../support/process.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { startGateway, type Passing } from './gateway.ts'
 import { newHome } from './home.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine, {}, fakeClock(Date.now()))
+  const tenant = tenantForSuite(service)
   const home = newHome()
-  before(async () => {
-    service = await startService(engine, {}, fakeClock(Date.now()))
-    tenant = await service.tenant()
-  })
-  after(async () => {
-    await service.stop()
-    home.drop()
-  })
+  after(home.drop)
 
   /** Runs commands with this key through a gateway. */
   async function through(t: TestContext, key: string, meddle: (passing: Passing) => Promise<Response | null>) {

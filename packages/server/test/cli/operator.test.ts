@@ -1,18 +1,14 @@
 // The operator's commands do the same as the operator's HTTP API, on the same store, beside the service.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { command, sensorium } from '../support/process.ts'
-import { OPERATOR_TOKEN, startService, type Service } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite } from '../support/service.ts'
 
 const ID = { tenant: /^ten_[0-9a-z]{26}$/, key: /^ak_live_[A-Za-z0-9]{32}$/ }
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine, { OPERATOR_TOKEN })
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { OPERATOR_TOKEN })
 
   const run = (...args: string[]) => command(args, service.env)
   const json = async (...args: string[]) => {

@@ -4,26 +4,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { bash, COMMAND, command, startSensorium } from '../support/process.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { startGateway } from './gateway.ts'
 import { newHome } from './home.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
-let service: Service
-let tenant: TestTenant
+const service = serviceForSuite(sqlite, {}, fakeClock(Date.now()))
+const tenant = tenantForSuite(service)
 const home = newHome()
-before(async () => {
-  service = await startService(sqlite, {}, fakeClock(Date.now()))
-  tenant = await service.tenant()
-})
-after(async () => {
-  await service.stop()
-  home.drop()
-})
+after(home.drop)
 
 /** An agent with this many events in its mailbox. */
 async function withEvents(count: number) {

@@ -1,21 +1,17 @@
 // Acknowledgements that arrive together.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeAcknowledge } from '../../src/delivery/acknowledge-together.ts'
 import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { serviceForSuite, type TestAgent } from '../support/service.ts'
 
 onBothEngines((engine) => {
   describe('acknowledging together', () => {
-    let service: Service
-    before(async () => {
-      service = await startService(engine)
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
 
     const acknowledge = async (agent: TestAgent, delivery_ids: string[], idempotencyKey?: string): Promise<number> =>
       (

@@ -1,6 +1,6 @@
 // A waiting poll is handed new deliveries by the transaction that publishes them.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeClaim } from '../../src/delivery/claim.ts'
 import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
@@ -12,20 +12,14 @@ import { asleep, type Asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
   describe('handing over', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '2' })
+    const tenant = tenantForSuite(service)
     let agent: TestAgent
-
-    before(async () => {
-      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '2' })
-      tenant = await service.tenant()
-    })
-    after(() => service.stop())
     beforeEach(async () => {
       agent = await tenant.agent()
       await interest(service, agent, { event_type: agent.id })

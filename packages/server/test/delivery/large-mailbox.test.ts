@@ -1,6 +1,6 @@
 // A mailbox with a large backlog is never read whole in one turn of the event loop.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { OPEN_PAGE, openPages } from '../../src/delivery/open-deliveries.ts'
@@ -10,7 +10,7 @@ import type { Mailbox } from '../../src/delivery/sql.ts'
 import { databaseFile } from '../../src/store/data-directory.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { fillMailbox } from './fill-mailbox.ts'
 
 /** Three pages and a bit, of three priorities: one page ends within a priority, one where a priority ends. */
@@ -24,15 +24,12 @@ const STATES = [
 ] as const
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let box: Mailbox
-
   before(async () => {
-    service = await startService(engine)
     const tenant = await service.tenant()
     box = { tenantId: tenant.id, recipientId: (await tenant.agent()).id }
   })
-  after(() => service.stop())
 
   /** Fills the mailbox anew. The ids rise, but not in the order in which the rows are written. */
   const fill = (stateOf: (i: number) => (typeof STATES)[number]) =>

@@ -1,6 +1,6 @@
 // A claim that waits in the database: its lease has been running meanwhile.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeClaim, type Claim } from '../../src/delivery/claim.ts'
 import type { ClaimedDelivery } from '../../src/delivery/claimed.ts'
@@ -15,7 +15,7 @@ import type { Store } from '../../src/store/db.ts'
 import { interest, poll, publish } from '../events/tools.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 
 const policy = { visibilityTimeoutMs: 30_000, maxAttempts: 3, pushRetryS: [5] }
 
@@ -32,14 +32,9 @@ const deliveryTo = ({ tenantId, recipientId }: Mailbox, at: number): NewDelivery
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
   let agent: TestAgent
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
   beforeEach(async () => {
     agent = await tenant.agent()
     await interest(service, agent, { event_type: agent.id })

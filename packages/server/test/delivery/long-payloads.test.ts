@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { claimRows } from '../../src/delivery/claim-sql.ts'
 import { listDeadLetters } from '../../src/delivery/list-dead-letters.ts'
 import { readEnvelope } from '../../src/delivery/long-payloads.ts'
@@ -14,21 +14,17 @@ import type { Db, Value } from '../../src/store/db.ts'
 import { interest, publish } from '../events/tools.ts'
 import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const LONG = 'x'.repeat(300_000)
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     await interest(service, agent, { enrichment_depth: 'full' })
   })
-  after(() => service.stop())
 
   const sizes = (items: readonly { payload: { data: string } }[]): number[] =>
     items.map(({ payload }) => payload.data.length)

@@ -1,11 +1,11 @@
 // The deliveries of one event with thousands of recipients.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { insertDeliveries, type NewDeliveryRow } from '../../src/delivery/insert-deliveries.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
 import type { Db, Insert, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 const RECIPIENTS = 4_500
 
@@ -23,11 +23,7 @@ const rowsOf = (tenantId: string): NewDeliveryRow[] =>
 
 onBothEngines((engine) => {
   describe('many recipients', () => {
-    let service: Service
-    before(async () => {
-      service = await startService(engine)
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
 
     async function stored(db: Db, tenantId: string): Promise<number> {
       const [row] = await db.rows<{ n: number }>('select count(*) as n from deliveries where tenant_id = ?', [tenantId])

@@ -1,28 +1,22 @@
 // Two requests settle a delivery at the same moment: one of them wins, and every response agrees with it.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { acknowledge } from '../../src/delivery/settle.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { sweepLapsed } from '../../src/delivery/lapse.ts'
 import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
 
 const POLICY = { visibilityTimeoutMs: 30_000, maxAttempts: 1, pushRetryS: [1] }
 
 onBothEngines((engine) => {
   describe('one answer wins', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '1' })
+    const tenant = tenantForSuite(service)
     let agent: TestAgent
-
-    before(async () => {
-      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '1' })
-      tenant = await service.tenant()
-    })
-    after(() => service.stop())
     beforeEach(async () => {
       agent = await tenant.agent()
       await interest(service, agent, { event_type: agent.id })

@@ -1,11 +1,11 @@
 // Notes about a mailbox that spare polls a read of the store.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { makePollNotes } from '../../src/delivery/poll-notes.ts'
 import { eventIds, interest, poll, publish } from '../events/tools.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 const mailbox = { tenantId: 't', recipientId: 'r' }
 
@@ -56,11 +56,7 @@ test('[HND-6] nor if anything but an addition changed it: deliveries may have be
 
 onBothEngines((engine) => {
   describe('polls one after the other', () => {
-    let service: Service
-    before(async () => {
-      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '1' })
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine, { VISIBILITY_TIMEOUT_S: '1' })
 
     test('[HND-6] each poll finds what was published before it, and lapsed leases come again', async () => {
       const agent = await (await service.tenant()).agent()

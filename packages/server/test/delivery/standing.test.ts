@@ -1,6 +1,6 @@
 // The standing of a delivery: the predicate and the SQL agree on every row.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   HAS_LAPSED,
@@ -12,7 +12,7 @@ import {
   type DeliveryState,
 } from '../../src/delivery/standing.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 const NOW = 1_000
 
@@ -29,11 +29,7 @@ const row = fc
   })
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[POL-4] the standing of a delivery is one rule, in the code and in every statement', async () => {
     const rows = fc.sample(row, 300)

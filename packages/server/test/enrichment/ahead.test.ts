@@ -1,11 +1,11 @@
 // Memories for an event are searched ahead of the poll that takes it, and the result is the same as if that poll had
 // searched.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { interest, poll, publish } from '../events/tools.ts'
 import { memoryCalls } from '../memory/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 
 interface Block {
   memories: { id: string; title: string; score: number }[]
@@ -13,13 +13,10 @@ interface Block {
 
 onBothEngines((engine) => {
   describe('searched ahead', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine)
+    const tenant = tenantForSuite(service)
     let agent: TestAgent
-
     before(async () => {
-      service = await startService(engine)
-      tenant = await service.tenant()
       agent = await tenant.agent({ team: 'blue' })
       await interest(service, agent, { event_type: 'com.plant.*', enrichment_depth: 'light' })
       for (const [title, content] of [
@@ -31,7 +28,6 @@ onBothEngines((engine) => {
       await happen('pump 7 is hot') // an agent that was enriched lately is expected to poll again
       await titles()
     })
-    after(() => service.stop())
 
     async function remember(title: string, content: string, scope = 'agent', token = agent.token): Promise<string> {
       const body = { type: 'semantic', scope, title, content }

@@ -1,6 +1,6 @@
 // Enrichment of many concurrent polls leaves turns of the event loop to other requests.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { makeEnrich } from '../../src/enrichment/enrich.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeStepTurns, type StepTurns } from '../../src/kernel/step-turns.ts'
@@ -9,7 +9,7 @@ import type { Recall } from '../../src/memory/recall.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { interest, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { NOT_AHEAD } from './not-ahead.ts'
 
 const POLLS = 10
@@ -24,11 +24,7 @@ const RECALLED: Omit<Recalled, 'id'> = {
 const lengthOf = (list: Value): number => (typeof list === 'string' ? JSON.parse(list) : (list as string[])).length
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[ENR-10] of many polls one search is begun and one full block made per turn, by tenants in turn', async () => {
     const [loud, quiet] = [await service.tenant(), await service.tenant()]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { DeliveredEvent, type Enrichment } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { interest, poll, publish } from '../events/tools.ts'
 import { makeEnrich } from '../../src/enrichment/enrich.ts'
 import { makeStepTurns } from '../../src/kernel/step-turns.ts'
@@ -18,16 +18,13 @@ const wrongIn = compileCheckFor([])(DeliveredEvent)
 
 onBothEngines((engine) => {
   describe('enrichment', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine, { VISIBILITY_TIMEOUT_S: '30' })
+    const tenant = tenantForSuite(service)
     let owner: TestAgent
     let light: TestAgent
     let full: TestAgent
     let plain: TestAgent
-
     before(async () => {
-      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30' })
-      tenant = await service.tenant()
       ;[owner, light, full, plain] = [
         await tenant.agent(),
         await tenant.agent(),
@@ -42,7 +39,6 @@ onBothEngines((engine) => {
         await interest(service, agent, { event_type: 'com.shop.*', enrichment_depth })
       }
     })
-    after(() => service.stop())
 
     const remember = async (
       agent: TestAgent,

@@ -1,21 +1,15 @@
 // A mailbox after delivery: dead letters and their replay, acknowledged events, and the state of the queue.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { ack, ids, interest, mailboxCalls, poll } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '3' })
+  const tenant = tenantForSuite(service)
   let agent: TestAgent
-
-  before(async () => {
-    service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '3' })
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
   beforeEach(async () => {
     agent = await tenant.agent()
     await interest(service, agent, { event_type: `*.${agent.id}` })

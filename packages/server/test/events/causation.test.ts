@@ -1,13 +1,13 @@
 // What it takes to measure the chains of causes above the events of a group.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { hasManyCauses, NONE_KNOWN, readAhead, tooDeepAmong } from '../../src/events/causation.ts'
 import { prepareEvent, type PreparedEvent } from '../../src/events/envelope.ts'
 import { insertEvents, readChains } from '../../src/events/sql.ts'
 import { notFound, type Failure } from '../../src/kernel/failure.ts'
 import type { Reads, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { event } from './tools.ts'
 
 const prepared = (id: string, causationid: string): PreparedEvent => {
@@ -31,14 +31,8 @@ function counted(db: Reads): Reads & { read: number[] } {
 
 onBothEngines((engine) => {
   describe('chains of causes', () => {
-    let service: Service
-    let tenant: TestTenant
-
-    before(async () => {
-      service = await startService(engine)
-      tenant = await service.tenant()
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
+    const tenant = tenantForSuite(service)
 
     /** Stores events, each with the cause that it names. */
     const store = (links: readonly (readonly [string, string | null])[]) =>

@@ -1,26 +1,21 @@
 // Searches of many dead letters: what they read in a turn of the event loop, what they keep, and how many run at once.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { DEAD_PAGE, findDeadLetters, type ScannedDeadLetter } from '../../src/delivery/find-dead-letters.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type Reply, type TestAgent, type TestTenant } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
 const IS_PAGE = /\(d\.dead_lettered_at, d\.id\) < /
 const ROWS = 2 * DEAD_PAGE + 10
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let tenant: TestTenant
   let agent: TestAgent
-
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
   beforeEach(async () => {
     tenant = await service.tenant()
     agent = await tenant.agent()

@@ -1,26 +1,21 @@
 // A bulk operation on dead letters that takes several transactions and stops between two of them, or comes twice.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { StoreUnavailable } from '../../src/store/db.ts'
 import { assertReplay } from '../operations/idempotency-tools.ts'
 import { until } from '../outbound/tools.ts'
 import { sleptOut } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { serviceForSuite, type TestAgent } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 import { event, ids, interest, poll } from './tools.ts'
 
 const SETTLES = /^(delete from deliveries|update deliveries set state = 'ready')/
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let agent: TestAgent
-
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
   beforeEach(async () => {
     agent = await (await service.tenant()).agent()
     await interest(service, agent, { event_type: '*' })

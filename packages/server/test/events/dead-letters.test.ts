@@ -1,10 +1,10 @@
 // Dead letters in bulk: searched, replayed, discarded, counted.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { causeOf } from '../../src/delivery/summarize-dead-letters.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { ids, interest, poll, publish } from './tools.ts'
 
 interface Listed {
@@ -27,15 +27,10 @@ test('[CON-13] the cause of a dead letter is a part of its reason', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let tenant: TestTenant
   let agent: TestAgent
   let other: TestAgent
-
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
   beforeEach(async () => {
     tenant = await service.tenant()
     agent = await tenant.agent()

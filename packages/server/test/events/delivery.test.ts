@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { asleep, sleptOut } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, startService, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { ack, eventIds, ids, interest, mailboxCalls, poll, publish } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('the mailbox', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '3' })
+    const tenant = tenantForSuite(service)
     let agent: TestAgent
-
-    before(async () => {
-      service = await startService(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '3' })
-      tenant = await service.tenant()
-    })
-    after(() => service.stop())
     beforeEach(async () => {
       agent = await tenant.agent()
       await interest(service, agent, { event_type: `*.${agent.id}` })

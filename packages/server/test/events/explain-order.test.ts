@@ -1,13 +1,13 @@
 // An explanation lists the same in the same order on every node, in whatever order the node learned of subscriptions.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { explainEvent, type Explanation } from '../../src/events/explain.ts'
 import { sortSteps } from '../../src/kernel/sort-steps.ts'
 import { atOnce, nextTurn } from '../../src/kernel/step-turns.ts'
 import { makeRouter } from '../../src/routing/router.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { event, interest } from './tools.ts'
 
 test('[REC-5] a long list is sorted in steps as it would be at once', () => {
@@ -26,11 +26,7 @@ test('[REC-5] a long list is sorted in steps as it would be at once', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[REC-5] [REC-6] recipients and reasons have the same order on every node, and matches come first', async () => {
     const tenant = await service.tenant()

@@ -1,6 +1,6 @@
 // Explaining an event is bounded like publishing it, and gives other work its turns.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { insertFeed } from '../../src/channels/sql.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { explainEvent } from '../../src/events/explain.ts'
@@ -9,7 +9,7 @@ import { makeFilters } from '../../src/routing/filters.ts'
 import { makeRouter } from '../../src/routing/router.ts'
 import { RoutingTable } from '../../src/routing/table.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { event, interest } from './tools.ts'
 
 /** 300 KB when it is compiled, which is more than a slice. */
@@ -83,11 +83,7 @@ describe('the reasons of an explanation', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[RTE-15] explain pauses after each slice, in the matching and in the reasons', async () => {
     const tenant = await service.tenant()

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { fairQueue } from '../../src/kernel/fair-queue.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { event, interest, publish } from './tools.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
@@ -46,12 +46,7 @@ describe('the fair queue', () => {
 
 onBothEngines((engine) => {
   describe('fairness', () => {
-    let service: Service
-
-    before(async () => {
-      service = await startService(engine)
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
 
     test('[FAIR-1] [FAIR-3] a tenant’s flood does not hold up another tenant’s publish', async () => {
       const [loud, quiet] = [await (await service.tenant()).agent(), await (await service.tenant()).agent()]

@@ -1,6 +1,6 @@
 // Events over 32 KiB: their data is parsed only for filters, in slices, with the same results as for short events.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { NO_ADDRESSEES } from '../../src/events/addressee.ts'
 import { NONE_KNOWN } from '../../src/events/causation.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
@@ -14,25 +14,21 @@ import { makeFilters } from '../../src/routing/filters.ts'
 import { makeRouter, RoutingMoved } from '../../src/routing/router.ts'
 import { RoutingTable } from '../../src/routing/table.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const PADDING = 'x'.repeat(40_000)
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     for (const filter_expression of ['data.n == 9007199254740993', 'event.colour == "red" && data.list.size() == 2'])
       await service.call(`POST /v1/agents/${agent.id}/interests`, {
         token: agent.token,
         body: { event_type: 'long.*', filter_expression, priority: 1, enrichment_depth: 'none' },
       })
   })
-  after(() => service.stop())
 
   const send = (raw: string, headers: Record<string, string> = {}) =>
     service.call('POST /v1/events', {

@@ -2,13 +2,13 @@
 // engines, on a store with enough rows to make the planner choose an index.
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { databaseFile } from '../../src/store/data-directory.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { explainGeneric } from '../support/plans.ts'
 import { whyNotOfRecipient } from '../support/recipient-plans.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { HOT_PATHS, statementsOf } from './hot-paths.ts'
 
 const ROWS = 20_000
@@ -27,10 +27,8 @@ const planForAllValues = async (tx: Db, sql: string): Promise<string> =>
 
 onBothEngines((engine) => {
   describe('query plans', () => {
-    let service: Service
-
+    const service = serviceForSuite(engine)
     before(async () => {
-      service = await startService(engine)
       const states = ['ready', 'leased', 'waiting', 'dead_lettered']
       const numbers =
         engine.name === 'sqlite' ? 'with recursive g(n) as (select 1 union all select n + 1 from g where n < ?) ' : ''
@@ -55,7 +53,6 @@ onBothEngines((engine) => {
         )
       })
     })
-    after(() => service.stop())
 
     // The store's own connections discourage sequential scans. Here PostgreSQL may choose one, so that a plan without
     // one is due to the index alone. Before there are statistics, the store's setting stays.

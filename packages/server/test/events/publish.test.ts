@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { event, interest, poll, publish } from './tools.ts'
 
 const BATCH = 'application/cloudevents-batch+json'
 
 onBothEngines((engine) => {
   describe('publish', () => {
-    let service: Service
-    let agent: TestAgent
-
+    const service = serviceForSuite(engine, { MAX_EVENT_BYTES: '20000' })
+    const agent = agentForSuite(tenantForSuite(service))
     before(async () => {
-      service = await startService(engine, { MAX_EVENT_BYTES: '20000' })
-      agent = await (await service.tenant()).agent()
       await interest(service, agent)
     })
-    after(() => service.stop())
 
     const raw = (
       body: string | Uint8Array<ArrayBuffer>,

@@ -1,25 +1,21 @@
 // Events that are addressed to an agent or to the members of a channel.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { findAddressees } from '../../src/events/addressee.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { ack, event, eventIds, ids, interest, poll, publish } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('recipients', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine, { MAX_ATTEMPTS: '1' })
+    const tenant = tenantForSuite(service)
     let sender: TestAgent
-
     before(async () => {
-      service = await startService(engine, { MAX_ATTEMPTS: '1' })
-      tenant = await service.tenant()
       sender = await tenant.agent()
     })
-    after(() => service.stop())
 
     async function channel(type: string, owner: TestAgent, members: TestAgent[] = []): Promise<string> {
       const made = await service.call('POST /v1/channels', { token: owner.token, body: { name: 'Room', type } })

@@ -1,6 +1,6 @@
 // Event ids that begin with a registered source of the tenant are reserved for events that come in through it.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
@@ -8,21 +8,14 @@ import { makeParts } from '../../src/parts.ts'
 import { recordRoutingChange } from '../../src/routing/changes.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, OPERATOR_TOKEN, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { event, publish } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('reserved ids', () => {
-    let service: Service
-    let tenant: TestTenant
-    let agent: TestAgent
-
-    before(async () => {
-      service = await startService(engine)
-      tenant = await service.tenant()
-      agent = await tenant.agent()
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
+    const tenant = tenantForSuite(service)
+    const agent = agentForSuite(tenant)
 
     const webhook = (source: string) =>
       service.call('POST /operator/webhooks', { token: OPERATOR_TOKEN, body: { tenant: tenant.slug, source } })

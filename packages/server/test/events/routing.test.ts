@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { atOnce } from '../../src/kernel/step-turns.ts'
 import { makeFilters } from '../../src/routing/filters.ts'
@@ -7,7 +7,7 @@ import { matchInSlices } from '../../src/routing/match.ts'
 import { RoutingTable, type Subscription } from '../../src/routing/table.ts'
 import { compileGlob } from '../../src/routing/glob.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { eventIds, interest, poll, publish } from './tools.ts'
 
 describe('the routing table', () => {
@@ -104,16 +104,12 @@ describe('the routing table', () => {
 
 onBothEngines((engine) => {
   describe('who receives what', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine)
+    const tenant = tenantForSuite(service)
     let sender: TestAgent
-
     before(async () => {
-      service = await startService(engine)
-      tenant = await service.tenant()
       sender = await tenant.agent()
     })
-    after(() => service.stop())
 
     const send = async (fields: Record<string, unknown>) => (await publish(service, sender.token, fields)).body
     const channel = async (

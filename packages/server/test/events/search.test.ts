@@ -1,24 +1,20 @@
 // Searching the events of a tenant.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { EventSummary } from '@sensorium/contract'
 import { summarize } from '../../src/events/summaries.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { interest, publish } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   let colleague: TestAgent
   let noon: string
-
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     colleague = await tenant.agent()
     await interest(service, colleague, { event_type: 'shop.*' })
     await publish(service, agent.token, { id: 'one', type: 'shop.order.made', subject: 'order/1', data: { total: 1 } })
@@ -34,7 +30,6 @@ onBothEngines((engine) => {
     await service.clock.advance(1_000)
     await publish(service, colleague.token, { id: 'three', type: 'mail.sent', subject: 'order/2' })
   })
-  after(() => service.stop())
 
   const search = (query = '', token = tenant.admin) =>
     service.call<{ events: EventSummary[]; total: number; searched_back_to: string | null }>(`GET /v1/events${query}`, {

@@ -1,31 +1,27 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { lockRoutingExclusive } from '../../src/routing/changes.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
-import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type Reply, type TestAgent } from '../support/service.ts'
 import { ack, event, eventIds, ids, interest, poll, publish } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('tracing events', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine, { MAX_ATTEMPTS: '1' })
+    const tenant = tenantForSuite(service)
     let sender: TestAgent
     let receiver: TestAgent
     let interestId: string
-
     before(async () => {
-      service = await startService(engine, { MAX_ATTEMPTS: '1' })
-      tenant = await service.tenant()
       sender = await tenant.agent({ scopes: ['send', 'interests:read', 'channel:read'] })
       receiver = await tenant.agent()
       interestId = (
         await interest(service, receiver, { event_type: 'trace.*', filter_expression: 'data.n > 0', priority: 2 })
       ).body.id
     })
-    after(() => service.stop())
 
     const receipt = (id: string, token = sender.token) =>
       service.call(`GET /v1/events/${encodeURIComponent(id)}`, { token })

@@ -1,6 +1,6 @@
 // Requests that share a transaction: one that fails fails alone.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { makeAcknowledge } from '../../src/delivery/acknowledge-together.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import type { Submission } from '../../src/events/submission.ts'
@@ -10,23 +10,19 @@ import { makeParts, type Parts } from '../../src/parts.ts'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { togetherOrAlone } from '../../src/store/together.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { ids, interest, poll, publish } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('one of a group fails', () => {
-    let service: Service
-    let tenant: TestTenant
-    let agent: TestAgent
+    const service = serviceForSuite(engine)
+    const tenant = tenantForSuite(service)
+    const agent = agentForSuite(tenant)
     let parts: Parts
     before(async () => {
-      service = await startService(engine)
-      tenant = await service.tenant()
-      agent = await tenant.agent()
       const { config, store, secrets, clock } = service
       parts = makeParts({ config, store, secrets, clock, log: makeLogger('silent'), metrics: makeMetrics() })
     })
-    after(() => service.stop())
 
     const statuses = (settled: PromiseSettledResult<unknown>[]) => settled.map(({ status }) => status)
 

@@ -1,21 +1,18 @@
 // Batches whose events have thousands of recipients together.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type Reply, type TestAgent } from '../support/service.ts'
 import { event } from './tools.ts'
 
 const MEMBERS = 1_100
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
   let sender: TestAgent
   let channelId: string
-
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
     sender = await tenant.agent()
     const body = { name: 'everybody', type: 'open' }
     const channel = await service.call<{ id: string }>('POST /v1/channels', { token: sender.token, body })
@@ -61,7 +58,6 @@ onBothEngines((engine) => {
       body: { event_type: 'never', enrichment_depth: 'none', priority: 0 },
     })
   })
-  after(() => service.stop())
 
   const publish = (ids: string[], key?: string): Promise<Reply> =>
     service.call('POST /v1/events', {

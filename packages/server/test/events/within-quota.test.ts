@@ -1,6 +1,6 @@
 // Which events of a submission take room from the daily quota, and what the others are told.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
@@ -8,7 +8,7 @@ import { makeParts } from '../../src/parts.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestTenant, type Untyped } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite, type TestTenant, type Untyped } from '../support/service.ts'
 import { setSettings } from '../tenants/tools.ts'
 import { publish } from './tools.ts'
 
@@ -19,13 +19,8 @@ type Told = { status?: string; error?: { details: { rule: string } } }
 
 onBothEngines((engine) => {
   describe('the room that events take', () => {
-    let service: Service
+    const service = serviceForSuite(engine)
     let tenant: TestTenant
-
-    before(async () => {
-      service = await startService(engine)
-    })
-    after(() => service.stop())
     beforeEach(async () => {
       tenant = await service.tenant()
     })

@@ -1,19 +1,17 @@
 // Bodies in tiny pieces: one chunk for every byte.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection, type RawConnection } from '../support/raw-http.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let token: string
   before(async () => {
-    service = await startService(engine)
     token = (await service.tenant('crumbs')).admin
   })
-  after(() => service.stop())
 
   const head = (first: string, ...lines: string[]): string =>
     [`${first} HTTP/1.1`, 'Host: localhost', 'Transfer-Encoding: chunked', ...lines, '', ''].join('\r\n')

@@ -1,13 +1,13 @@
 // How much memory request bodies may take.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { makeBodyRoom } from '../../src/http/body-room.ts'
 import type { Failure } from '../../src/kernel/failure.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
 const MIB = 1_048_576
@@ -85,13 +85,8 @@ test('[SAFE-20] a growing body is counted as it grows, and a body of any size fi
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   test('[SAFE-20] bodies that are announced and never sent count against their agent, and no other', async () => {
     const [loud, quiet] = [await tenant.agent(), await tenant.agent()]

@@ -1,21 +1,16 @@
 // How many polls and streams one agent may have open at once.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   async function openMany(agent: TestAgent, path: string, count: number) {
     const connections = await Promise.all(Array.from({ length: count }, () => rawConnection(service.url)))

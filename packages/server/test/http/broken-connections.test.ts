@@ -1,21 +1,19 @@
 // Connections that carry more than one good request: several requests, broken bytes, a client that disconnects.
 import assert from 'node:assert/strict'
 import net from 'node:net'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { inFlight } from '../support/in-flight.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let token: string
   let port: number
   before(async () => {
-    service = await startService(engine)
     token = (await service.tenant('connected')).admin
     port = Number(new URL(service.url).port)
   })
-  after(() => service.stop())
 
   /** Returns everything that is received until the connection is closed. */
   const exchange = (bytes: string): Promise<string> =>

@@ -1,21 +1,16 @@
 // Connections of misbehaving clients: places are given back, and no other client is locked out for long.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection, type RawConnection } from '../support/raw-http.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const MIB = 1_048_576
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   /** Without this pause the service would serve the metrics requests before the requests that they count. */
   const othersHaveTheirTurns = async (): Promise<void> => {

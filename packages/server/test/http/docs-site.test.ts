@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { openapi, operations } from '@sensorium/contract'
 import { curlOf, sdkOf } from '../../src/docs-site/samples.ts'
 import { OWN_HEADER } from '../../src/ingest/webhooks/signature.ts'
@@ -10,15 +10,11 @@ import { operationsOf, type Spec } from '../../src/docs-site/spec.ts'
 import { compileErrors } from '../support/compile-errors.ts'
 import { sqlite } from '../support/engines.ts'
 import { ROOT } from '../support/root.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 const spec = openapi(Object.values(operations)) as never as Spec
 
-let service: Service
-before(async () => {
-  service = await startService(sqlite)
-})
-after(() => service.stop())
+const service = serviceForSuite(sqlite)
 
 // Bodies are read to their end: otherwise the client holds its socket until the response is garbage-collected.
 async function get(url: string, accept = '*/*'): Promise<{ status: number; headers: Headers; text: string }> {

@@ -1,6 +1,6 @@
 // The error catalogue, as a caller meets it.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import pg from 'pg'
 import { onBothEngines, POSTGRES_URL } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -9,10 +9,10 @@ import { rawConnection } from '../support/raw-http.ts'
 import {
   AGENT,
   OPERATOR_TOKEN,
+  serviceForSuite,
   startService,
+  tenantForSuite,
   type CallOptions,
-  type Service,
-  type TestTenant,
 } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
@@ -30,13 +30,8 @@ function withField(body: unknown, path: string, value: unknown): unknown {
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   // Invalid requests, with the field that the error names and the value that it reports.
   const invalid: [request: string, body: unknown, field: string, value: unknown][] = [

@@ -1,9 +1,9 @@
 // The pages beside the API: health, metrics, the OpenAPI document and the reference.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
-import { OPERATOR_TOKEN, startService, type Service } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite } from '../support/service.ts'
 
 const ALL = Object.values(operations) as Operation[]
 const pathOf = ({ base, path }: Operation): string => (base === 'v1' ? '/v1' : '') + path
@@ -24,11 +24,7 @@ interface Document {
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[HTTP-24] a running service is healthy and ready, and needs no token to say so', async () => {
     assert.deepEqual((await service.call('GET /healthz')).body, { status: 'ok' })

@@ -1,23 +1,17 @@
 // What a body may be: its type, its encoding, its depth and its size.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { AGENT, startService, type CallOptions, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, serviceForSuite, tenantForSuite, type CallOptions } from '../support/service.ts'
 import { agentOf, MIB, NO_AGENT } from './tools.ts'
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   const post = (options: CallOptions) =>
     service.call('POST /v1/agents', {

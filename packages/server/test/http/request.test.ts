@@ -1,32 +1,27 @@
 // What holds for every request of any operation.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import {
   AGENT,
   OPERATOR_TOKEN,
-  startService,
+  serviceForSuite,
+  tenantForSuite,
   type CallOptions,
-  type Service,
   type TestAgent,
-  type TestTenant,
 } from '../support/service.ts'
 import { agentOf, MIB, NO_AGENT } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
   let powerless: TestAgent
   const json = { 'content-type': 'application/json' }
-
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
     powerless = await tenant.agent({ scopes: ['send'] })
   })
-  after(() => service.stop())
 
   const post = (options: CallOptions) =>
     service.call('POST /v1/agents', { token: tenant.admin, headers: json, ...options })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { Exchange } from '../../src/http/exchange.ts'
 import { largeResponses } from '../../src/http/large-responses.ts'
 import { begunPieces, sendPieces } from '../../src/http/respond.ts'
@@ -12,27 +12,23 @@ import type { Pieces } from '../../src/operations/response.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { inFlight } from '../support/in-flight.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const EVENTS = 14
 /** More than the kernel buffers between two sockets while the response is not read. */
 const DATA = 'ü🚀x'.repeat(110_000)
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     await service.call(`POST /v1/agents/${agent.id}/interests`, {
       token: agent.token,
       body: { event_type: 'large.*', filter_expression: null, priority: 0, enrichment_depth: 'none' },
     })
     for (let i = 0; i < EVENTS; i++) await publish(`large-${i}`, 'large.one', DATA)
   })
-  after(() => service.stop())
 
   const publish = (id: string, type: string, data: string) =>
     service.call('POST /v1/events', { token: agent.token, body: { specversion: '1.0', type, source: '/s', id, data } })

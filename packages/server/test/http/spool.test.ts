@@ -1,15 +1,11 @@
 // Request bodies that are kept in a file while they arrive.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
-let service: Service
-before(async () => {
-  service = await startService(sqlite)
-})
-after(() => service.stop())
+const service = serviceForSuite(sqlite)
 
 test('[KEP-8] while no file can be created an import is refused with 503, and accepted later', async () => {
   const { token } = await (await service.tenant()).agent({ scopes: ['memory:write'] })

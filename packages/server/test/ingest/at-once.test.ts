@@ -1,6 +1,6 @@
 // Concurrent changes of webhooks and connectors.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { before, beforeEach, describe, test } from 'node:test'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { MAX_AT_ONCE } from '../../src/ingest/connectors/held-connectors.ts'
 import { createConnector } from '../../src/ingest/connectors/create.ts'
@@ -15,21 +15,19 @@ import type { Db, Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
-import { OPERATOR_TOKEN, startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite, type Reply, type TestTenant } from '../support/service.ts'
 import { operatorCalls } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('registrations that meet', () => {
-    let service: Service
+    const service = serviceForSuite(engine)
     let tenant: TestTenant
     let tools: IngestTools
     before(async () => {
-      service = await startService(engine)
       const { clock, secrets } = service
       // Nothing is announced, so that the service itself does not act on what is tested here.
       tools = { makeId: idMaker(clock.now), secrets, announce: () => {}, now: clock.now }
     })
-    after(() => service.stop())
     beforeEach(async () => {
       tenant = await service.tenant()
     })

@@ -1,26 +1,24 @@
 // How often an address may be refused at the webhook URLs, and how many events a tenant may be sent.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { operatorCalls, poster, type MadeWebhook } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine, { RATE_LIMIT_TENANT: '40', RATE_LIMIT_WINDOW_S: '60' })
   let tenant: TestTenant
   let post: ReturnType<typeof poster>
   let shop: MadeWebhook
   let agent: TestAgent
   before(async () => {
-    service = await startService(engine, { RATE_LIMIT_TENANT: '40', RATE_LIMIT_WINDOW_S: '60' })
     post = poster(service)
     tenant = await service.tenant()
     agent = await tenant.agent()
     shop = await operatorCalls(service).webhook({ tenant: tenant.slug, source: 'shop' })
     await service.clock.jump(61_000)
   })
-  after(() => service.stop())
 
   test("[ING-9] events that verified count toward the tenant's limit, refused ones do not", async () => {
     for (let i = 0; i < 40; i++) assert.equal((await post(tenant.slug, shop.signing_secret, { id: i })).status, 202)

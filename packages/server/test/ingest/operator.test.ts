@@ -1,9 +1,9 @@
 // The operator's webhooks and connectors: what is accepted, what is shown, and what is never shown.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite, startService, tenantForSuite } from '../support/service.ts'
 import { operatorCalls } from './tools.ts'
 
 const PASSWORD = 'hunter2-and-more'
@@ -11,16 +11,9 @@ const PASSWORD = 'hunter2-and-more'
 const URL = `amqp://user:${PASSWORD}@127.0.0.1:1/vh`
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let calls: ReturnType<typeof operatorCalls>
-
-  before(async () => {
-    service = await startService(engine)
-    calls = operatorCalls(service)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const calls = operatorCalls(service)
 
   test('[OPS-1] a webhook shows its fields, where to post, and its secret once', async () => {
     const made = await calls.webhook({ tenant: tenant.slug, source: 'shop', mapping: { id: 'body.key' } })

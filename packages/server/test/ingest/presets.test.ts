@@ -1,9 +1,9 @@
 // GitHub's and Stripe's own events, as they send and sign them.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { hmac, listener, operatorCalls, poster, type MadeWebhook } from './tools.ts'
 
 const repository = {
@@ -107,23 +107,18 @@ const STRIPE: [body: Record<string, unknown>, type: string, subject: string][] =
 ]
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
   let agent: Awaited<ReturnType<typeof listener>>
-  let calls: ReturnType<typeof operatorCalls>
+  const calls = operatorCalls(service)
   let github: MadeWebhook
   let stripe: MadeWebhook
   const STRIPE_SECRET = 'whsec_made_by_stripe_0123456789'
-
   before(async () => {
-    service = await startService(engine)
-    calls = operatorCalls(service)
-    tenant = await service.tenant()
     agent = await listener(service, tenant)
     github = await calls.webhook({ tenant: tenant.slug, preset: 'github' })
     stripe = await calls.webhook({ tenant: tenant.slug, preset: 'stripe', signing_secret: STRIPE_SECRET })
   })
-  after(() => service.stop())
 
   const post = (raw: string, headers: Record<string, string>) =>
     service.call(`POST /ingest/w/${tenant.slug}`, { raw, headers: { 'content-type': 'application/json', ...headers } })

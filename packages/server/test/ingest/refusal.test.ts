@@ -1,30 +1,27 @@
 // What a refused webhook request costs, counted in bytes hashed and secrets opened, not in time.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { hmacSha256, makeHmacTurns } from '../../src/ingest/webhooks/hmac.ts'
 import { makeReceive, type Receive } from '../../src/ingest/webhooks/receive.ts'
 import type { Secrets } from '../../src/kernel/secrets.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestTenant } from '../support/service.ts'
 import { hmac, operatorCalls, poster, type MadeWebhook } from './tools.ts'
 
 const MEBIBYTE = 1_048_576
 const FLOOR = 131_072
 
 onBothEngines((engine) => {
-  let service: Service
-  let calls: ReturnType<typeof operatorCalls>
+  const service = serviceForSuite(engine)
+  const calls = operatorCalls(service)
   let post: ReturnType<typeof poster>
   let many: TestTenant
   let one: TestTenant
   let none: TestTenant
   let ofMany: MadeWebhook[]
   let ofOne: MadeWebhook
-
   before(async () => {
-    service = await startService(engine)
-    calls = operatorCalls(service)
     post = poster(service)
     many = await service.tenant()
     one = await service.tenant()
@@ -34,7 +31,6 @@ onBothEngines((engine) => {
     for (const { webhook } of ofMany.slice(0, 6)) await calls.operator(`POST /operator/webhooks/${webhook.id}/rotate`)
     ofOne = await calls.webhook({ tenant: one.slug, source: 'shop' })
   })
-  after(() => service.stop())
 
   /** The same check, counting the bytes that it hashes and the secrets that it opens. */
   function counting() {

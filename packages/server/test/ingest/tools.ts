@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { Connector, Delivery, Webhook } from '@sensorium/contract'
 import {
+  callOf,
   OPERATOR_TOKEN,
   type Reply,
   type Service,
@@ -20,7 +21,8 @@ export interface MadeWebhook {
 export const hmac = (secret: string, body: string | Uint8Array): string =>
   createHmac('sha256', secret).update(body).digest('hex')
 
-export function operatorCalls({ call }: Pick<Service, 'call'>) {
+export function operatorCalls(service: Pick<Service, 'call'>) {
+  const call = callOf(service)
   const operator = <T = Untyped>(request: string, body?: unknown): Promise<Reply<T>> =>
     call<T>(request, { token: OPERATOR_TOKEN, body })
   return {

@@ -1,29 +1,25 @@
 // Inbound webhooks: which requests are accepted, what becomes of a body, what a provider is told.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestTenant } from '../support/service.ts'
 import { hmac, listener, operatorCalls, poster, type MadeWebhook } from './tools.ts'
 
 const ORDER = { entity: 'order', action: 'created', id: 'o-1', total: 40 }
 const HOUR = 3_600_000
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine, { MAX_EVENT_BYTES: '4096' })
   let tenant: TestTenant
-  let calls: ReturnType<typeof operatorCalls>
+  const calls = operatorCalls(service)
   let post: ReturnType<typeof poster>
   let shop: MadeWebhook
-
   before(async () => {
-    service = await startService(engine, { MAX_EVENT_BYTES: '4096' })
-    calls = operatorCalls(service)
     post = poster(service)
     tenant = await service.tenant()
     shop = await calls.webhook({ tenant: tenant.slug, source: 'shop' })
   })
-  after(() => service.stop())
 
   const stored = async (): Promise<number> =>
     (await service.store.rows<{ n: number }>('select count(*) as n from events where tenant_id = ?', [tenant.id]))[0]!.n

@@ -1,6 +1,6 @@
 // Changes that happen after a backfill has read history and before it writes its deliveries.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { backfill } from '../../src/interests/backfill.ts'
@@ -11,22 +11,17 @@ import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { eventIds, interest, poll, publish } from '../events/tools.ts'
 
 const DAY = 86_400_000
 
 onBothEngines((engine) => {
   describe('a backfill beside other changes', () => {
-    let service: Service
+    const service = serviceForSuite(engine, { RETENTION_DAYS: '10' })
     let tenant: TestTenant
     let late: TestAgent
     let row: InterestRow
-
-    before(async () => {
-      service = await startService(engine, { RETENTION_DAYS: '10' })
-    })
-    after(() => service.stop())
     // Two events that are past retention but not emptied yet, and an interest in them.
     beforeEach(async () => {
       tenant = await service.tenant()

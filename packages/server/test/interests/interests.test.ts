@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeInsertInterest } from '../../src/interests/insert.ts'
 import { backfill } from '../../src/interests/backfill.ts'
@@ -13,22 +13,15 @@ import { idMaker } from '../../src/kernel/ids.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { ack, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
   describe('interests', () => {
-    let service: Service
-    let tenant: TestTenant
-    let agent: TestAgent
-
-    before(async () => {
-      service = await startService(engine)
-      tenant = await service.tenant()
-      agent = await tenant.agent()
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
+    const tenant = tenantForSuite(service)
+    const agent = agentForSuite(tenant)
 
     test('[INT-1] [INT-6] an interest is created and listed, newest first', async () => {
       const fields = { event_type: 'int1.*', filter_expression: 'data.x == 1', priority: 3, enrichment_depth: 'light' }

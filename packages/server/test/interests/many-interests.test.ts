@@ -1,6 +1,6 @@
 // Many interests: created together, bounded for an agent, and backfilled from large events.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { insertFeed } from '../../src/channels/sql.ts'
 import { interestPages } from '../../src/interests/manage.ts'
@@ -8,19 +8,13 @@ import { insertInterests } from '../../src/interests/sql.ts'
 import { assertRule } from '../channels/tools.ts'
 import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { eventIds, interest, poll, publish } from '../events/tools.ts'
 
 onBothEngines((engine) => {
   describe('many interests', () => {
-    let service: Service
-    let tenant: TestTenant
-
-    before(async () => {
-      service = await startService(engine)
-      tenant = await service.tenant()
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
+    const tenant = tenantForSuite(service)
 
     test('[RTE-11] interests created concurrently each get their own response and take effect', async () => {
       const [a, b] = [await tenant.agent(), await tenant.agent()]

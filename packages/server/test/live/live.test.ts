@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import net from 'node:net'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import type { EventSummary, LiveStats } from '@sensorium/contract'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { MAX_LIVE_OF_ONE } from '../../src/live/live-streams.ts'
@@ -10,20 +10,14 @@ import { newestSince } from '../../src/live/sql.ts'
 import { watchTenant } from '../../src/live/watch-tenant.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, startService, type TestAgent, type TestTenant } from '../support/service.ts'
 import { openReader, outboundCalls, startReceiver, until, type Reader } from '../outbound/tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let tenant: TestTenant
   let agent: TestAgent
-  let calls: ReturnType<typeof outboundCalls>
-
-  before(async () => {
-    service = await startService(engine)
-    calls = outboundCalls(service)
-  })
-  after(() => service.stop())
+  const calls = outboundCalls(service)
   beforeEach(async () => {
     tenant = await service.tenant()
     agent = await tenant.agent()

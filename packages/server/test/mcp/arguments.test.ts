@@ -1,10 +1,10 @@
 // Arguments that a tool does not have, leases that are extended or lost, and channels that are joined.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
 import { exampleOf } from '../../src/operations/validate.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
 
 test('[MCP-41] the example of every argument is one that could be sent', () => {
@@ -24,13 +24,8 @@ test('[MCP-2] tools name the defaults of their arguments, and ask for data that 
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   test('[MCP-30] [MCP-41] an argument that a tool does not have is refused with the nearest that it has, and a missing one by its name', async () => {
     const agent = await tenant.agent()

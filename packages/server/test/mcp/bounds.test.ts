@@ -1,11 +1,11 @@
 // MCP with a hostile caller.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { MAX_ID_LENGTH } from '../../src/mcp/read-messages.ts'
 import { MAX_SUBSCRIPTIONS_OF_ONE } from '../../src/mcp/subscriptions.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
 
 const VERSION = '2026-07-28'
@@ -14,13 +14,8 @@ const ACCEPT = 'application/json, text/event-stream'
 const message = (method: string, params: object = {}, id = 1) => ({ jsonrpc: '2.0', id, method, params })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine, { RATE_LIMIT_AGENT: '1000' })
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { RATE_LIMIT_AGENT: '1000' })
+  const tenant = tenantForSuite(service)
 
   const post = (token: string, body: object | string) =>
     fetch(`${service.url}/mcp`, {

@@ -1,6 +1,6 @@
 // Long results of MCP: few at a time, in steps, and as fast as the client takes them.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/server'
 import { largeResponses } from '../../src/http/large-responses.ts'
@@ -10,7 +10,7 @@ import { LongData, readListedEvent } from '../../src/mcp/long-data.ts'
 import { makeMcpServer } from '../../src/mcp/make-mcp-server.ts'
 import { makeResultTurn } from '../../src/mcp/result-turn.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { connectMcp, noEvents, useTool } from './tools.ts'
 
 const trace = (event_id: string, id: number) => ({
@@ -139,13 +139,8 @@ test('[MCP-43] long data of an event in a list does not become a value', async (
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine, { RATE_LIMIT_AGENT: '1000' })
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { RATE_LIMIT_AGENT: '1000' })
+  const tenant = tenantForSuite(service)
 
   /** Publishes events of 300 kB to an agent of their own. */
   async function withLongEvents(count: number) {

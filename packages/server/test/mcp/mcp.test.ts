@@ -1,11 +1,11 @@
 // MCP over HTTP with the official client.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
 import { snippet } from '../../src/kernel/beginning-of.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
 
 const WANTED = [
@@ -23,13 +23,8 @@ test('[MCP-3] a truncated text ends with a whole character', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   test('[MCP-1][MCP-2] an API key as the bearer is enough; every tool has schemas, a description and annotations', async () => {
     const agent = await tenant.agent()

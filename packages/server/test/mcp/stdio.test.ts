@@ -1,13 +1,13 @@
 // `sensorium mcp`: the same tools over standard input and output, with the official client.
 import assert from 'node:assert/strict'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
 import { serveMcpOverStdio } from '../../src/mcp/serve-stdio.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { useTool } from './tools.ts'
 
 const COMMAND = path.resolve(import.meta.dirname, '../../bin/sensorium.js')
@@ -32,11 +32,7 @@ test('[MCP-6] if the service does not respond, the reason names its address', as
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[MCP-6] [MCP-15] a chat client that starts the program has all tools, as the agent of its key', async () => {
     const tenant = await service.tenant()

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Client, ProtocolError } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { sqlite } from '../support/engines.ts'
 import { bash } from '../support/process.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
 
 const COMMAND = path.resolve(import.meta.dirname, '../../bin/sensorium.js')
@@ -22,13 +22,8 @@ async function startMcp(url: string, key: string): Promise<Client> {
   return client
 }
 
-let service: Service
-let tenant: TestTenant
-before(async () => {
-  service = await startService(sqlite)
-  tenant = await service.tenant()
-})
-after(() => service.stop())
+const service = serviceForSuite(sqlite)
+const tenant = tenantForSuite(service)
 
 for (const [how, connect] of [
   ['HTTP', connectMcp],

@@ -1,10 +1,10 @@
 // MCP messages with very many members.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { MAX_ARGUMENTS, MAX_MEMBERS } from '../../src/mcp/member-limit.ts'
 import { MAX_ERROR_TEXT } from '../../src/mcp/bound-exchange.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const message = (method: string, params: object = {}, id = 1) => ({ jsonrpc: '2.0', id, method, params })
 const call = (name: string, args: object, id = 1) => message('tools/call', { name, arguments: args }, id)
@@ -12,13 +12,8 @@ const names = (count: number, value: unknown = 1) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, value]))
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine, { RATE_LIMIT_AGENT: '1000' })
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { RATE_LIMIT_AGENT: '1000' })
+  const tenant = tenantForSuite(service)
 
   async function post(token: string, body: object): Promise<{ status: number; text: string }> {
     const response = await fetch(`${service.url}/mcp`, {

@@ -1,6 +1,6 @@
 // Two verbs on the same memories at once: on PostgreSQL they run concurrently, with one writer one after the other.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import type { ImportedMemories, Memory } from '@sensorium/contract'
 import { putAgent } from '../../src/agents/put.ts'
 import type { Principal } from '../../src/auth/principal.ts'
@@ -18,22 +18,17 @@ import { setSettings } from '../tenants/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
-import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type Reply, type TestAgent, type TestTenant } from '../support/service.ts'
 import { aMemory, memoryCalls } from './tools.ts'
 
 onBothEngines((engine) => {
   describe('memories that two change at once', () => {
-    let service: Service
+    const service = serviceForSuite(engine)
     let tenant: TestTenant
     let agent: TestAgent
-    let calls: ReturnType<typeof memoryCalls>
+    const calls = memoryCalls(service)
     let tools: MemoryTools
     let principal: Principal
-    before(async () => {
-      service = await startService(engine)
-      calls = memoryCalls(service)
-    })
-    after(() => service.stop())
     beforeEach(async () => {
       const { store, clock, app } = service
       tenant = await service.tenant()

@@ -1,20 +1,19 @@
 // A text on which the embedding service fails holds back no other, and an outage costs the service few requests.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeEmbedding } from '../../src/memory/embed-memories.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
 const MEMORIES = 8
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let tenantId: string
   let ids: string[]
   before(async () => {
-    service = await startService(engine)
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     tenantId = tenant.id
@@ -23,7 +22,6 @@ onBothEngines((engine) => {
     for (let i = 0; i < MEMORIES; i++) ids.push((await make(agent, { title: `Number ${i}.` })).id)
     await service.app.memory.embedding.idle()
   })
-  after(() => service.stop())
 
   /** An embedding with a model of this name that fails on batches which hold one of the titles, and a clock of its own. */
   function failingOn(model: string, ...titles: RegExp[]) {

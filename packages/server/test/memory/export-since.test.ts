@@ -1,16 +1,12 @@
 // Exports with `since`: copies that are brought up to date with them miss no relationship.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { memoryCalls, type Actor } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   /** The relationships of an export, as their ends. */
   async function relationshipsSince(by: Actor, since: number): Promise<[source: string, target: string][]> {

@@ -12,22 +12,18 @@ import { traverse } from '../../src/memory/traverse.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, startService, tenantForSuite, type Service } from '../support/service.ts'
 import { everyCharacter, memoryCalls, turnsBeside } from './tools.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   let calls: ReturnType<typeof memoryCalls>
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     calls = memoryCalls(service)
   })
-  after(() => service.stop())
 
   const viewer = () => ({
     kind: 'agent' as const,

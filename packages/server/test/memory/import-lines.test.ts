@@ -1,21 +1,16 @@
 // The lines of an import, each of which is accepted or refused on its own.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { MAX_IMPORT } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { filledTenant } from './filled-tenant.ts'
 import { aMemory, memoryCalls } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine, { MAX_MEMORY_BYTES: '1048576' })
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { MAX_MEMORY_BYTES: '1048576' })
+  const calls = memoryCalls(service)
 
   test('[KEP-8] a new memory has the times of its line, but is not changed before it was made or after now', async () => {
     const agent = await (await service.tenant()).agent()

@@ -1,18 +1,13 @@
 // The ids of imported lines that are noted, so that relationships of the same or a later import can name them.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const calls = memoryCalls(service)
 
   /** Returns how many lines were created, updated, skipped and refused. */
   const imported = async (by: Actor, lines: object[]) => (await calls.imported(by, lines)).counts

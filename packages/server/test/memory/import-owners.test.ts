@@ -1,23 +1,18 @@
 // Lines of an import whose id, external id and owner name different memories: whose memory such a line becomes.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let calls: ReturnType<typeof memoryCalls>
+  const service = serviceForSuite(engine)
+  const calls = memoryCalls(service)
   let tenant: TestTenant
   let agent: TestAgent
   let other: TestAgent
   let admin: Actor
-  before(async () => {
-    service = await startService(engine)
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
   beforeEach(async () => {
     tenant = await service.tenant()
     agent = await tenant.agent()

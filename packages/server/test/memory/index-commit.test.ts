@@ -1,7 +1,7 @@
 // The parts of the memory index that a node keeps in memory follow commits: a transaction that fails at its end leaves
 // nothing behind, neither in the search thread nor in the queue of memories to embed.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { changeMemory } from '../../src/memory/change.ts'
 import { forgetMemory } from '../../src/memory/forget.ts'
@@ -11,28 +11,22 @@ import type { Db } from '../../src/store/db.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { aMemory, memoryCalls } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
+  const calls = memoryCalls(service)
   const told: string[] = []
-
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-    calls = memoryCalls(service)
     // A row with a dangling reference makes the commit fail: the engines check the constraint at the very end.
     await service.store.tx(async (tx) => {
       await tx.run('create table whole (id integer primary key)')
       await tx.run('create table broken (id integer references whole (id) deferrable initially deferred)')
     })
   })
-  after(() => service.stop())
 
   const unlimited = () => makeQuotas(service.store, service.clock, () => NO_SETTINGS)
 

@@ -1,10 +1,10 @@
 // Memories that say the same are noticed, found and merged; erased memories leave no trace.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { CreatedMemory, Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { withDerived } from '../../src/memory/derived-from.ts'
 import { decideMoves, type Edge, type Moves } from '../../src/memory/move-edges.ts'
 import { ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
@@ -69,13 +69,8 @@ const ALIKE = { title: 'Pump 7 overheats', content: 'The coolant valve of pump 7
 const UNLIKE = { title: 'Invoices', content: 'Customers in Norway pay within thirty days and like paper.' }
 
 onBothEngines((engine) => {
-  let service: Service
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const calls = memoryCalls(service)
 
   const similar = (by: Actor, id: string, query = '') =>
     service.call<{ results: { memory: Memory; score: number }[] }>(`GET /v1/memories/${id}/similar${query}`, {

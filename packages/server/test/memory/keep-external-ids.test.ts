@@ -1,26 +1,21 @@
 // Memories by the id that they have in another system.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { aMemory, ids, memoryCalls, type Actor } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   let other: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
+  const calls = memoryCalls(service)
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     other = await tenant.agent()
-    calls = memoryCalls(service)
   })
-  after(() => service.stop())
 
   const put = (by: Actor, externalId: string, body: object = {}) =>
     service.call<Memory>(`PUT /v1/memories/by-external-id/${encodeURIComponent(externalId)}`, {

@@ -1,10 +1,10 @@
 // The history of a memory: its versions, and restoring one.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { before, beforeEach, test } from 'node:test'
 import type { Memory, MemoryVersion } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { dropUpTo } from '../../src/memory/versions.ts'
 import { memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
@@ -19,21 +19,16 @@ test('[KEP-2] the newest hundred versions are kept, up to a mebibyte, and the la
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   let other: TestAgent
   let admin: Actor
-  let calls: ReturnType<typeof memoryCalls>
+  const calls = memoryCalls(service)
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     other = await tenant.agent()
     admin = await orgAdmin(service, tenant)
-    calls = memoryCalls(service)
   })
-  after(() => service.stop())
 
   let memory: Memory
   beforeEach(async () => {

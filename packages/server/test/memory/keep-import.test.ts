@@ -1,19 +1,14 @@
 // Import of memories: which memory a line becomes.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { filledTenant } from './filled-tenant.ts'
 import { aMemory, ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine, { MAX_MEMORY_BYTES: '1048576' })
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { MAX_MEMORY_BYTES: '1048576' })
+  const calls = memoryCalls(service)
 
   const all = async (by: Actor) => (await calls.list(by, { limit: '200' })).memories.reverse()
 

@@ -1,18 +1,14 @@
 // A search that finds long memories.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { searchMemories, type Recall } from '../../src/memory/recall.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[SRCH-12] long memories are marked as accessed each in a transaction of its own, short ones together', async () => {
     const tenant = await service.tenant()

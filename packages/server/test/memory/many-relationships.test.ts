@@ -1,21 +1,17 @@
 // Memories with very many relationships are erased and merged in steps.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { beginErasure } from '../../src/memory/erase.ts'
 import { moveEdges } from '../../src/memory/move-edges.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { memoryCalls, orgAdmin, turnsBeside } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   async function people() {
     const tenant = await service.tenant()

@@ -1,6 +1,6 @@
 // Long work on memories leaves turns of the event loop, and connections, to other requests.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { operations } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeStepTurns, nextTurn, type StepTurns } from '../../src/kernel/step-turns.ts'
@@ -14,7 +14,7 @@ import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { aMemory, memoryCalls } from './tools.ts'
 
 const adminOf = (tenantId: string): Principal => ({
@@ -27,13 +27,8 @@ const adminOf = (tenantId: string): Principal => ({
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const calls = memoryCalls(service)
 
   test('[SAFE-42] an export does not read long metadata by look-up: other look-ups would wait', async () => {
     const tenant = await service.tenant()

@@ -1,7 +1,7 @@
 // What is asked about memories in the background and by lists is found by indexes, whatever else the tenant holds: the
 // statements are explained on both engines, on a store with enough rows to give the planner a choice.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeClaims } from '../../src/memory/embedding-claims.ts'
@@ -9,15 +9,14 @@ import { passingQuery } from '../../src/memory/index/filter-conditions.ts'
 import { listMemories } from '../../src/memory/list.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 const ROWS = 20_000
 const TENANTS = 50
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   before(async () => {
-    service = await startService(engine)
     const numbers =
       engine.name === 'sqlite' ? 'with recursive g(n) as (select 1 union all select n + 1 from g where n < ?) ' : ''
     const from = engine.name === 'sqlite' ? 'g' : 'generate_series(1, ?::int) as g(n)'
@@ -36,7 +35,6 @@ onBothEngines((engine) => {
       )
     })
   })
-  after(() => service.stop())
 
   /**
    * Asserts that a plan finds memories by the given indexes, and on SQLite without reading their rows. By its key a

@@ -1,11 +1,11 @@
 // Contradicted memories: a memory that another one contradicts ranks below it.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { lowerRanks } from '../../src/memory/index/contradict.ts'
 import type { Ranked } from '../../src/memory/rank.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
 /** What was said first, what contradicts it, and a question about it. */
@@ -93,15 +93,9 @@ test('[RCL-30] a memory ranks below one that contradicts it, by strength, if bot
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    agent = await (await service.tenant()).agent()
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const agent = agentForSuite(tenantForSuite(service))
+  const calls = memoryCalls(service)
 
   test('[RCL-30] the newer fact comes first once it contradicts the older one', async () => {
     const pairs: { older: Memory; newer: Memory; question: string }[] = []

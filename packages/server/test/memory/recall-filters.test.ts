@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { ROOT } from '../support/root.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
 const RECOMMENDED = [
@@ -31,17 +31,13 @@ const README_AND_OTHERS = [
 ] as const
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
+  const calls = memoryCalls(service)
   const made: Record<string, Memory> = {}
   const times: number[] = []
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-    calls = memoryCalls(service)
     const make = async (name: string, body: object): Promise<void> => {
       times.push(service.clock.now())
       made[name] = await calls.make(agent, { title: `Valve ${name}`, content: 'The coolant valve sticks.', ...body })
@@ -56,7 +52,6 @@ onBothEngines((engine) => {
     await make('c', { metadata: { line: 'north', 'odd "name"': 'a\u0000b' } })
     await service.app.memory.embedding.idle()
   })
-  after(() => service.stop())
 
   const search = (body: object) =>
     service.call<{ results: { memory: Memory; score: number }[] }>('POST /v1/memories/search', {

@@ -1,10 +1,10 @@
 // Words are found in any language and script: by their stems, without accents, and in scripts without spaces.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { languagesOf } from '../../src/memory/index/languages.ts'
 import { askedWords, countWords } from '../../src/memory/index/terms.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { memoryCalls, wordsOf } from './tools.ts'
 
 type Found = [content: string, question: string]
@@ -100,18 +100,14 @@ test('[RCL-41] only the beginning of a long query in a script without spaces is 
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
+  const service = serviceForSuite(engine)
+  const agent = agentForSuite(tenantForSuite(service))
+  const calls = memoryCalls(service)
   before(async () => {
-    service = await startService(engine)
-    agent = await (await service.tenant()).agent()
-    calls = memoryCalls(service)
     for (const known of Object.values(KNOWN))
       for (const [content] of known) await calls.make(agent, { title: '–', content })
     await service.app.memory.embedding.idle()
   })
-  after(() => service.stop())
 
   const search = (query: string) => calls.search(agent, query, { limit: 3, explain: true })
 

@@ -1,10 +1,10 @@
 // POST /memories/search with the built-in model, over HTTP.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { SearchResult } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { memoryCalls, type Actor, titlesOf } from './tools.ts'
 
 interface Found {
@@ -55,16 +55,9 @@ const KNOWN: [title: string, content: string, question: string][] = [
 const orders: Record<string, string[][]> = {}
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let memory: ReturnType<typeof memoryCalls>
-
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    memory = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const memory = memoryCalls(service)
 
   const reply = (by: Actor, body: object) => service.call<Found>('POST /v1/memories/search', { token: by.token, body })
   const search: (typeof memory)['search'] = (...asked) => memory.search(...asked)

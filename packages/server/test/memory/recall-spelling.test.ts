@@ -1,6 +1,6 @@
 // Misspelt words, and times that a query names.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { askedTime } from '../../src/memory/asked-time.ts'
 import { weightNames } from '../../src/memory/index/memory-columns.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../src/memory/index/spelling.ts'
 import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
 test('[RCL-53] the most similar words differ in one letter, long ones in two; of those the commonest wins', () => {
@@ -101,17 +101,10 @@ test('[RCL-54] the time that a query names', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
+  const calls = memoryCalls(service)
 
   async function search(query: string, who = agent): Promise<{ title: string; lexical: number }[]> {
     await service.app.memory.embedding.idle()

@@ -1,35 +1,30 @@
 // Relationships: created, refused, listed and deleted.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
 import { eraseMemory } from '../../src/memory/erase.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { memoryCalls, orgAdmin, type Actor } from './tools.ts'
 
 const NEVER = 'mem_01hv3k8z9q4m7t2x5c6w8r0s1d'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   let other: TestAgent
   let admin: Actor
-  let calls: ReturnType<typeof memoryCalls>
+  const calls = memoryCalls(service)
   let a: Memory
   let b: Memory
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     other = await tenant.agent()
     admin = await orgAdmin(service, tenant)
-    calls = memoryCalls(service)
   })
-  after(() => service.stop())
   beforeEach(async () => {
     a = await calls.make(agent, { scope: 'institutional', title: 'a' })
     b = await calls.make(agent, { title: 'b' })

@@ -1,29 +1,22 @@
 // Changes of a memory within one millisecond. A response that shows long metadata reads it by the time of its change.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { operations, type Memory } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import { resultOf } from '../../src/operations/response.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { aMemory, memoryCalls } from './tools.ts'
 
 /** Metadata that a response does not hold while it waits. */
 const long = (name: string) => ({ name, pad: 'x'.repeat(66_000) })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
+  const calls = memoryCalls(service)
 
   test('[IDEM-2] changes of one moment are each replayed with their own metadata', async () => {
     const { id } = await calls.make(agent)

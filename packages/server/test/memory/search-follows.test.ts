@@ -1,21 +1,14 @@
 // Effects of a search, and of changes on it: it follows what is written, and is metered itself.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, startService, tenantForSuite } from '../support/service.ts'
 import { memoryCalls, titlesOf } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let memory: ReturnType<typeof memoryCalls>
-
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    memory = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const memory = memoryCalls(service)
 
   test('[SRCH-12] a search moves accessed_at of its results, and of nothing else', async () => {
     const agent = await tenant.agent()

@@ -1,8 +1,8 @@
 // Changing, promoting and deleting a memory.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { before, beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { compareAudience } from '../../src/memory/promote.ts'
@@ -20,21 +20,16 @@ test('[MEM-21] [MEM-22] which promotions widen the scope', () => {
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
   let blue: TestAgent
   let admin: Actor
-  let calls: ReturnType<typeof memoryCalls>
+  const calls = memoryCalls(service)
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
     blue = await tenant.agent({ team: 'blue' })
     admin = await orgAdmin(service, tenant)
-    calls = memoryCalls(service)
   })
-  after(() => service.stop())
 
   let memory: Memory
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 // Creating a memory: what is stored, and what is refused.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { OPERATOR_TOKEN, startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { test } from 'node:test'
+import { agentForSuite, OPERATOR_TOKEN, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { START } from '../support/fake-clock.ts'
@@ -11,17 +11,10 @@ const NOW = new Date(START).toISOString()
 const MAX = 32_768
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine, { MAX_MEMORY_BYTES: '300000' })
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { MAX_MEMORY_BYTES: '300000' })
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
+  const calls = memoryCalls(service)
 
   const refused = async (field: string, body: object) => {
     const reply = await service.call('POST /v1/memories', { token: agent.token, body })

@@ -1,23 +1,17 @@
 // Expired memories: the clock decides, a sweep writes it down.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { expireMemories } from '../../src/memory/expire.ts'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { ids, memoryCalls } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    agent = await (await service.tenant()).agent()
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const agent = agentForSuite(tenantForSuite(service))
+  const calls = memoryCalls(service)
 
   const statusOf = async (id: string): Promise<string> => {
     const [row] = await service.store.rows<{ status: string }>('select status from memories where id = ?', [id])

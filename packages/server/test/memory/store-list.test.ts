@@ -1,6 +1,6 @@
 // Lists: filters, pages, totals, and the substring search with its index.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Memory } from '@sensorium/contract'
 import { candidateQuery } from '../../src/memory/index/find-text.ts'
@@ -13,7 +13,7 @@ import type { Db, Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { START } from '../support/fake-clock.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { ids, memoryCalls, orgAdmin } from './tools.ts'
 
 /** Returns the plans of the statements that `ask` runs, as text. */
@@ -33,17 +33,10 @@ async function plans(store: Store, ask: (db: Db) => Promise<unknown>): Promise<s
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
+  const calls = memoryCalls(service)
 
   test('[MEM-12] memories are listed newest first, filtered, paged and counted', async () => {
     const mate = await tenant.agent({ team: 'blue' })

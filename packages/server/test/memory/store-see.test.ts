@@ -1,6 +1,6 @@
 // Which memories a caller sees: over HTTP, and the predicate against its two forms in SQL.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEMORY_SCOPES, MEMORY_STATUSES, MEMORY_TYPES } from '@sensorium/contract'
 import { maySee, seenBy, disjointSeenBy, type Viewer } from '../../src/memory/see.ts'
@@ -9,20 +9,14 @@ import { migrate } from '../../src/store/migrate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { START } from '../support/fake-clock.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { emptyStore } from '../support/store.ts'
 import { ids, memoryCalls, orgAdmin } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let calls: ReturnType<typeof memoryCalls>
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    calls = memoryCalls(service)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const calls = memoryCalls(service)
 
   test('[MEM-9] [MEM-10] [MEM-12] which memories a caller sees by id, in a list and by a substring', async () => {
     const owner = await tenant.agent({ team: 'blue' })

@@ -1,7 +1,7 @@
 // Concurrent work on many memories in one transaction: sweeps of two nodes, embedders, new words. All of them lock rows
 // one after the other in the same order, so that two can wait for each other in one direction only.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import type { Embedder } from '../../src/memory/embed/embedding.ts'
 import { makeEmbedding } from '../../src/memory/embed-memories.ts'
@@ -9,7 +9,7 @@ import { expireMemories } from '../../src/memory/expire.ts'
 import { rewordMemories } from '../../src/memory/reword.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { memoryCalls } from './tools.ts'
 
 const MEMORIES = 48
@@ -40,15 +40,9 @@ const embedder = (model: string): Embedder => ({
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
 
   test('[FLT-2] concurrent sweeps, embedders and new words never deadlock', async () => {
     const { make } = memoryCalls(service)

@@ -10,7 +10,7 @@ import type {
 } from '@sensorium/contract'
 import { atOnce } from '../../src/kernel/step-turns.ts'
 import { wordSteps, type Word } from '../../src/memory/index/terms.ts'
-import type { Reply, Service, TestTenant } from '../support/service.ts'
+import { callOf, type Reply, type Service, type TestTenant } from '../support/service.ts'
 
 export interface Actor {
   token: string
@@ -25,7 +25,8 @@ export async function orgAdmin(service: Service, tenant: TestTenant): Promise<Ac
 /** A memory with only the required fields. */
 export const aMemory = { type: 'semantic', scope: 'agent', title: 'A title', content: 'Some content' } as const
 
-export function memoryCalls({ call }: Pick<Service, 'call'>) {
+export function memoryCalls(service: Pick<Service, 'call'>) {
+  const call = callOf(service)
   const calls = {
     post: (by: Actor, body: object) =>
       call<Memory>('POST /v1/memories', { token: by.token, body: { ...aMemory, ...body } }),

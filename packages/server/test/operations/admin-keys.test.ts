@@ -1,10 +1,10 @@
 // Org-admin keys: listed and revoked by the operator.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { sensorium } from '../support/process.ts'
-import { OPERATOR_TOKEN, startService, type Service } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite } from '../support/service.ts'
 
 interface Shown {
   id: string
@@ -14,11 +14,7 @@ interface Shown {
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   const operator = (request: string) => service.call(request, { token: OPERATOR_TOKEN })
   const keysOf = async (slug: string): Promise<Shown[]> =>

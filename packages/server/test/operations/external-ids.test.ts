@@ -1,20 +1,15 @@
 // Agents and channels by the ids that they have in another system.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { AGENT, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, serviceForSuite, tenantForSuite, type Service } from '../support/service.ts'
 
 const CHANNEL = { name: 'Incidents', type: 'open' }
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   const put = (kind: 'agents' | 'channels', id: string, body: object, token = tenant.admin) =>
     service.call(`PUT /v1/${kind}/by-external-id/${encodeURIComponent(id)}`, { token, body })

@@ -1,18 +1,14 @@
 // The store goes away during a commit, so that nobody knows whether the transaction was written.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { StoreUnavailable, type Db, type Insert, type Value } from '../../src/store/db.ts'
 import { poll, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Reply, type Service } from '../support/service.ts'
+import { serviceForSuite, type Reply } from '../support/service.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   /**
    * Loses the store during the commit of the next transaction with such a write, which is done all the same or not.

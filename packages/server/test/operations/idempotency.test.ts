@@ -1,20 +1,15 @@
 // Idempotency-Key: the same request twice is one effect and one response.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { AGENT, OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, OPERATOR_TOKEN, serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { assertReplay, createUnder, keptUnder } from './idempotency-tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   const create = (key: string, body?: unknown, at = service) => createUnder(at, tenant, key, body)
   const kept = (key: string) => keptUnder(service, key)

@@ -1,25 +1,19 @@
 // Lists without paging in the contract, longer than a page: complete, in order, and never entirely in memory.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { operations } from '@sensorium/contract'
 import { keyPages } from '../../src/auth/keys.ts'
 import type { Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { explainGeneric } from '../support/plans.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const COUNT = 230
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  let agent: TestAgent
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-    agent = await tenant.agent()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
+  const agent = agentForSuite(tenant)
 
   async function made(path: string, body: (i: number) => object): Promise<string[]> {
     const ids: string[] = []

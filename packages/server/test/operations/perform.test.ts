@@ -1,23 +1,21 @@
 // One function carries out every call: a caller in the same process gets the same result as an HTTP request.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { operations } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
 import { Failure } from '../../src/kernel/failure.ts'
 import { NOBODY, OPERATOR } from '../../src/operations/call.ts'
 import { resultOf } from '../../src/operations/response.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite, type Service, type TestAgent } from '../support/service.ts'
 
 onBothEngines((engine) => {
   describe('calls in the same process', () => {
-    let service: Service
-    let tenant: TestTenant
+    const service = serviceForSuite(engine, { RATE_LIMIT_AGENT: '50' })
+    const tenant = tenantForSuite(service)
     let agent: TestAgent
     let caller: Principal
     before(async () => {
-      service = await startService(engine, { RATE_LIMIT_AGENT: '50' })
-      tenant = await service.tenant()
       agent = await tenant.agent({ scopes: ['send', 'receive', 'memory:read', 'memory:write'] })
       caller = {
         kind: 'agent',
@@ -28,7 +26,6 @@ onBothEngines((engine) => {
         teamId: null,
       }
     })
-    after(() => service.stop())
 
     const perform: Service['app']['operations']['perform'] = (...call) => service.app.operations.perform(...call)
     const refusedWith = (code: string, details?: object) => (error: unknown) => {

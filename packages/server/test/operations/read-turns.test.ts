@@ -1,6 +1,6 @@
 // Reads take turns: with real turns of the event loop, and a clock that the test moves.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { operations, type Operation } from '@sensorium/contract'
 import { addTypes } from '../../src/activity/event-types-sql.ts'
 import type { Principal } from '../../src/auth/principal.ts'
@@ -14,7 +14,7 @@ import { fillMailbox } from '../delivery/fill-mailbox.ts'
 import { event } from '../events/tools.ts'
 import { aMemory, memoryCalls } from '../memory/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
@@ -50,13 +50,8 @@ test('[SAFE-41] after a slow read one is begun in each turn, and tenants and age
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
   const admin = (): Principal => ({
     kind: 'org_admin',
     id: 'adm_x',

@@ -1,18 +1,13 @@
 // Which callers get a recorded response replayed, and on which paths.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { ALL_SCOPES, OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { ALL_SCOPES, OPERATOR_TOKEN, serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   const secondKey = async (agentId: string, scopes: string[]): Promise<string> => {
     const made = await service.call(`POST /v1/agents/${agentId}/keys`, { token: tenant.admin, body: { scopes } })

@@ -1,13 +1,13 @@
 // Prefer: handling=strict
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { Type } from '@sensorium/contract'
 import { prefersStrict } from '../../src/http/prefer.ts'
 import { repeatableOf } from '../../src/operations/repeatable.ts'
 import { unknownField } from '../../src/operations/unknown-field.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { AGENT, OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../support/service.ts'
+import { AGENT, OPERATOR_TOKEN, serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 const STRICT = { prefer: 'handling=strict' }
 
@@ -67,13 +67,8 @@ test('[OPS-23] unknown fields are found at any depth, except in free-form object
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   test('[OPS-23] with the preference a misspelt field is 400 and named; without it it is ignored', async () => {
     const body = { ...AGENT, desciption: 'Looks out' }

@@ -1,19 +1,15 @@
 // Which agents are pushed to, as a node learns it.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeKnownEndpoints } from '../../src/outbound/known-endpoints.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[FAIR-1] [PUSH-1] agents that change many times are asked for with one query at a time', async () => {
     const asked: string[] = []

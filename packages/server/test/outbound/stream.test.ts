@@ -1,22 +1,16 @@
 // Streams: what they carry, how much they hold, and how they end.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { assertError } from '../support/expect.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, startService, type TestAgent, type TestTenant } from '../support/service.ts'
 import { openReader, outboundCalls, until, type Reader } from './tools.ts'
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let tenant: TestTenant
   let agent: TestAgent
-  let calls: ReturnType<typeof outboundCalls>
-
-  before(async () => {
-    service = await startService(engine)
-    calls = outboundCalls(service)
-  })
-  after(() => service.stop())
+  const calls = outboundCalls(service)
   beforeEach(async () => {
     tenant = await service.tenant()
     agent = await tenant.agent({ mode: 'sse' })

@@ -5,7 +5,7 @@ import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Delivery } from '@sensorium/contract'
 import { systemClock } from '../../src/kernel/clock.ts'
-import type { Service, TestAgent, TestTenant } from '../support/service.ts'
+import { callOf, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
 
 /** For pushes whose receiver is of no importance. */
 export const MAILBOX = { tenantId: 'tnt', recipientId: 'agt' }
@@ -194,7 +194,7 @@ export async function until<T>(
 let events = 0
 
 export function outboundCalls(service: Service) {
-  const { call, store } = service
+  const call = callOf(service)
   return {
     async interest(agent: TestAgent, type = '*'): Promise<void> {
       const body = { event_type: type, filter_expression: null, priority: 0, enrichment_depth: 'none' }
@@ -250,7 +250,7 @@ export function outboundCalls(service: Service) {
         last_error: string | null
       }[]
     > {
-      return store.rows(
+      return service.store.rows(
         `select id, event_id, state, attempts, due_at, dlq_reason, last_error from deliveries where recipient_id = ?
          union all
          select id, event_id, 'acknowledged', attempts, null, null, null from acknowledged_deliveries where recipient_id = ? order by id`,

@@ -1,13 +1,13 @@
 // How a routing table is read from the store.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { recordRoutingChanges } from '../../src/routing/changes.ts'
 import { fillTable, refreshTable } from '../../src/routing/read-table.ts'
 import { RoutingTable } from '../../src/routing/table.ts'
 import type { Insert } from '../../src/store/db.ts'
 import { countedReads } from '../support/counted-reads.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service } from '../support/service.ts'
+import { serviceForSuite } from '../support/service.ts'
 
 const FEEDS: Insert = {
   into: 'channel_feeds',
@@ -36,11 +36,7 @@ const MEMBERS: Insert = {
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[RTE-16] feeds and members are read in pages, and a channel may go on in the next page', async () => {
     const { id: tenantId } = await service.tenant()

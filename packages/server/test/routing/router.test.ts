@@ -1,6 +1,6 @@
 // The routing that a node keeps in memory is what is committed, whatever happens to concurrent transactions.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { before, beforeEach, describe, test } from 'node:test'
 import { makeHandover } from '../../src/delivery/handover.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { NO_ADDRESSEES } from '../../src/events/addressee.ts'
@@ -17,7 +17,7 @@ import type { Db, Store } from '../../src/store/db.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { makeSettingsCache } from '../../src/tenants/settings.ts'
 import { onBothEngines, type Engine } from '../support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { event, eventIds, interest, poll, publish } from '../events/tools.ts'
 
 let n = 0
@@ -71,18 +71,15 @@ async function fillDisk(engine: Engine, store: Store): Promise<() => Promise<voi
 
 onBothEngines((engine) => {
   describe('the router', () => {
-    let service: Service
+    const service = serviceForSuite(engine)
     let store: Store
     let tenant: TestTenant
     let agent: TestAgent
     let router: Router
-
     before(async () => {
-      service = await startService(engine)
       store = service.store
       await breakable(store)
     })
-    after(() => service.stop())
     beforeEach(async () => {
       tenant = await service.tenant()
       agent = await tenant.agent()
@@ -247,12 +244,7 @@ onBothEngines((engine) => {
   })
 
   describe('a full disk', () => {
-    let service: Service
-
-    before(async () => {
-      service = await startService(engine)
-    })
-    after(() => service.stop())
+    const service = serviceForSuite(engine)
 
     test('[RTE-2] interests that a full disk refused receive nothing, and those after it receive everything', async () => {
       const tenant = await service.tenant()

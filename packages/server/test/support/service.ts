@@ -1,5 +1,6 @@
 // A whole service for a test: a real store, a real port, a clock that the test moves. No part of the product is
 // replaced.
+import { after, before } from 'node:test'
 import { createTenant } from '../../src/tenants/create.ts'
 import { makeApp, type App } from '../../src/app.ts'
 import { readConfig, type Config } from '../../src/config.ts'
@@ -95,6 +96,40 @@ export async function startService(
   const fresh = await (engine.migrated ?? engine.fresh)()
   return launch({ ...fresh.env, ...env }, clock, fresh.drop)
 }
+
+/** For a suite: a service that is started before its tests and stopped after them. It has no members until then. */
+export function serviceForSuite(...started: Parameters<typeof startService>): Service {
+  const service = {} as Service
+  before(async () => {
+    Object.assign(service, await startService(...started))
+  })
+  after(() => service.stop())
+  return service
+}
+
+/** For a suite: a tenant that is made before its tests. */
+export function tenantForSuite(service: Service): TestTenant {
+  const tenant = {} as TestTenant
+  before(async () => {
+    Object.assign(tenant, await service.tenant())
+  })
+  return tenant
+}
+
+/** For a suite: an agent that is made before its tests. */
+export function agentForSuite(tenant: TestTenant): TestAgent {
+  const agent = {} as TestAgent
+  before(async () => {
+    Object.assign(agent, await tenant.agent())
+  })
+  return agent
+}
+
+/** `service.call`, looked up at each call, because the service of a suite starts later. */
+export const callOf =
+  (service: Pick<Service, 'call'>): Service['call'] =>
+  (...request) =>
+    service.call(...request)
 
 async function launch(env: Record<string, string>, clock: FakeClock, drop: () => Promise<void>): Promise<Service> {
   const config = readConfig({

@@ -1,13 +1,13 @@
 // A tenant's quotas limit what it creates, stores and publishes.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import type { TenantSettings } from '@sensorium/contract'
 import type { Value } from '../../src/store/db.ts'
 import { makeQuotas, type Quotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type Reply, type TestTenant } from '../support/service.ts'
 import { interest, publish } from '../events/tools.ts'
 import { setSettings } from './tools.ts'
 
@@ -18,13 +18,8 @@ type Told = { status?: string; error?: { details: { rule: string } } }
 
 onBothEngines((engine) => {
   describe('the quotas of a tenant', () => {
-    let service: Service
+    const service = serviceForSuite(engine, { RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
     let tenant: TestTenant
-
-    before(async () => {
-      service = await startService(engine, { RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
-    })
-    after(() => service.stop())
     beforeEach(async () => {
       tenant = await service.tenant()
     })

@@ -1,12 +1,12 @@
 // The settings of a tenant: set by the operator, and followed by everything they affect.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import type { TenantSettings } from '@sensorium/contract'
 import type { Store, Value } from '../../src/store/db.ts'
 import { changeSettings, makeSettingsCache } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { startService, type Reply, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type Reply, type TestTenant } from '../support/service.ts'
 import { ack, eventIds, ids, interest, poll, publish } from '../events/tools.ts'
 import { setSettings, tenantSettings } from './tools.ts'
 
@@ -14,13 +14,8 @@ const DAY = 86_400_000
 
 onBothEngines((engine) => {
   describe('the settings of a tenant', () => {
-    let service: Service
+    const service = serviceForSuite(engine, { MAX_ATTEMPTS: '5', RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
     let tenant: TestTenant
-
-    before(async () => {
-      service = await startService(engine, { MAX_ATTEMPTS: '5', RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
-    })
-    after(() => service.stop())
     beforeEach(async () => {
       tenant = await service.tenant()
     })

@@ -1,6 +1,6 @@
 // What counts toward a tenant's quota of stored bytes, and that nothing is counted or given back twice.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import type { ImportedMemories, Memory, Relationship, TenantSettings } from '@sensorium/contract'
 import type { Principal } from '../../src/auth/principal.ts'
 import { importRelationship } from '../../src/memory/transfer/import-relationship.ts'
@@ -10,21 +10,16 @@ import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
-import { startService, type Reply, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, type Reply, type TestAgent, type TestTenant } from '../support/service.ts'
 import { memoryCalls } from '../memory/tools.ts'
 import { setSettings } from './tools.ts'
 
 const NOTE = { type: 'semantic', scope: 'agent', title: 'A note', content: 'short', metadata: {} }
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine, { RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
   let tenant: TestTenant
   let agent: TestAgent
-
-  before(async () => {
-    service = await startService(engine, { RATE_LIMIT_AGENT: '1000', RATE_LIMIT_TENANT: '2000' })
-  })
-  after(() => service.stop())
   beforeEach(async () => {
     tenant = await service.tenant()
     agent = await tenant.agent()

@@ -1,21 +1,17 @@
 // The operator's API: tenants, org-admin keys, usage.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { meter } from '../../src/tenants/usage.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { OPERATOR_TOKEN, startService, type Service } from '../support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite, startService } from '../support/service.ts'
 
 const DAY = 86_400_000
 const SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   const create = (body: unknown) => service.call('POST /operator/tenants', { token: OPERATOR_TOKEN, body })
   const exchange = (api_key: string) => service.call('POST /v1/auth/token', { body: { api_key } })
