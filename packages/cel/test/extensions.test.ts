@@ -1,6 +1,4 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { CelError, compileExpression } from '../src/index.ts'
+import { error, testCases } from './support/cases.ts'
 
 // Cases that the official suite does not cover, or where JSON makes a difference. An Error stands for an error.
 
@@ -13,9 +11,8 @@ const x = {
   e: 'a😀b',
   zero: -0,
 }
-const error = (words: string): Error => new Error(words)
 
-const groups: Readonly<Record<string, readonly [source: string, expected: unknown][]>> = {
+testCases('[CEL-7]', x, {
   optionals: [
     ['x.?user.?tier.orValue("none")', 'gold'],
     ['x.?user.?age.orValue(0)', 0],
@@ -150,20 +147,4 @@ const groups: Readonly<Record<string, readonly [source: string, expected: unknow
     ['timestamp("9999-12-31T23:59:59Z") - timestamp("0001-01-01T00:00:00Z")', error('out of range')],
     ['timestamp("2262-01-01T00:00:00Z") - timestamp("1970-01-01T00:00:00Z") > duration("1s")', true],
   ],
-}
-
-for (const [name, cases] of Object.entries(groups)) {
-  for (const [source, expected] of cases) {
-    test(`[CEL-7] ${name}: ${source}`, () => {
-      const expression = compileExpression(source, ['x'])
-      if (expected instanceof Error) {
-        assert.throws(
-          () => expression.evaluate({ x }),
-          (thrown) => thrown instanceof CelError && thrown.message.includes(expected.message),
-        )
-      } else {
-        assert.deepEqual(expression.evaluate({ x }), expected)
-      }
-    })
-  }
-}
+})

@@ -1,13 +1,10 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { CelError, compileExpression } from '../src/index.ts'
+import { error, testCases } from './support/cases.ts'
 
 // Strings, conversions and times, over a variable `x`. An expected Error stands for "gives an error with these words in it".
 
 const x = { n: 7, f: 7.5, s: 'hello', e: 'a😀b', list: [3, 1, 2], nested: { k: [true, null] }, big: 2 ** 60 }
-const error = (words: string): Error => new Error(words)
 
-const groups: Readonly<Record<string, readonly [source: string, expected: unknown][]>> = {
+testCases('[EVT-FILTER]', x, {
   strings: [
     ['"a" + "b"', 'ab'],
     ['size("a😀b")', 3],
@@ -177,20 +174,4 @@ const groups: Readonly<Record<string, readonly [source: string, expected: unknow
     ['string(duration("90s"))', '90s'],
     ['type(duration("1s")) == google.protobuf.Duration', true],
   ],
-}
-
-for (const [name, cases] of Object.entries(groups)) {
-  for (const [source, expected] of cases) {
-    test(`[EVT-FILTER] ${name}: ${source.replaceAll('\n', '␤')}`, () => {
-      const expression = compileExpression(source, ['x'])
-      if (expected instanceof Error) {
-        assert.throws(
-          () => expression.evaluate({ x }),
-          (thrown) => thrown instanceof CelError && thrown.message.includes(expected.message),
-        )
-      } else {
-        assert.deepEqual(expression.evaluate({ x }), expected)
-      }
-    })
-  }
-}
+})

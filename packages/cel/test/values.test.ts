@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CelError, CelSyntaxError, compileExpression } from '../src/index.ts'
+import { error, testCases } from './support/cases.ts'
 
 // CEL itself, over a variable `x`. An expected Error stands for "gives an error with these words in it".
 
 const x = { n: 7, f: 7.5, s: 'hello', e: 'a😀b', list: [3, 1, 2], nested: { k: [true, null] }, big: 2 ** 60 }
-const error = (words: string): Error => new Error(words)
 
-const groups: Readonly<Record<string, readonly [source: string, expected: unknown][]>> = {
+testCases('[EVT-FILTER]', x, {
   literals: [
     ['1', 1],
     ['-1', -1],
@@ -232,23 +232,7 @@ const groups: Readonly<Record<string, readonly [source: string, expected: unknow
     ['{"a": 1}.get', error('no such field: get')],
     ['x.nested.`k`', [true, null]],
   ],
-}
-
-for (const [name, cases] of Object.entries(groups)) {
-  for (const [source, expected] of cases) {
-    test(`[EVT-FILTER] ${name}: ${source.replaceAll('\n', '␤')}`, () => {
-      const expression = compileExpression(source, ['x'])
-      if (expected instanceof Error) {
-        assert.throws(
-          () => expression.evaluate({ x }),
-          (thrown) => thrown instanceof CelError && thrown.message.includes(expected.message),
-        )
-      } else {
-        assert.deepEqual(expression.evaluate({ x }), expected)
-      }
-    })
-  }
-}
+})
 
 test('[EVT-FILTER] a mapping reads its variables and nothing else', () => {
   const variables = ['body', 'headers', 'entity', 'id']
