@@ -48,7 +48,7 @@ onBothEngines((engine) => {
       const required = Object.fromEntries(
         ((input as { required?: string[] }).required ?? []).map((field) => [
           field,
-          field === 'delivery_ids' ? ['dlv_x'] : field === 'seconds' ? 1 : 'team',
+          field.endsWith('_ids') ? ['x'] : field === 'seconds' ? 1 : 'team',
         ]),
       )
       const relation = name === 'relate' ? { relationship_type: 'supports' } : {}
@@ -120,7 +120,8 @@ onBothEngines((engine) => {
       ['trace_event', { event_id: received.body.event_id }, /no such event: you can trace the events that you publish/],
       ['get_memory', { memory_id: 'pump 7' }, /no such memory: ids of memories come from recall$/],
       ['update_memory', { memory_id: other, title: 'c' }, /: remember your own, and relate it to this one/],
-      ['forget', { memory_id: other }, /: remember your own/],
+      ['forget', { memory_id: other }, /: get_memory shows its owner as agent_id.*; or if it is wrong, remember what/],
+      ['promote_memory', { memory_id: other, scope: 'institutional' }, /: get_memory shows its owner.*; or remember/],
       ['relate', same, /: it exists already$/],
       ['recall', { q: 'pump' }, /; required and missing: query$/],
     ]
@@ -130,6 +131,11 @@ onBothEngines((engine) => {
       assert.match(result.error.message, expected, name)
     }
     await client.close()
+    // An org-admin can trace the events of everybody.
+    const admin = await connectMcp(service.url, tenant.admin)
+    const { result } = await useTool<{ error: { message: string } }>(admin, 'trace_event', { event_id: 'none' })
+    assert.match(result.error.message, /no such event: event_id is the id that publish_event returned/)
+    await admin.close()
   })
 
   test('[MCP-51] a memory is promoted to the own team unless another is named', async () => {

@@ -11,7 +11,7 @@ import { connectMcp, useTool } from './tools.ts'
 const WANTED = [
   'publish_event', 'check_mailbox', 'acknowledge', 'give_back', 'subscribe', 'unsubscribe', 'list_subscriptions',
   'remember', 'recall', 'update_memory', 'forget', 'relate', 'explore_memory', 'promote_memory', 'list_agents',
-  'list_channels', 'post_to_channel', 'explain_event', 'trace_event',
+  'list_channels', 'post_to_channel', 'explain_event', 'trace_event', 'find_similar_memories', 'merge_memories',
 ] // biome-ignore format: a list of names
 
 test('[MCP-3] a truncated text ends with a whole character', () => {

@@ -68,6 +68,10 @@ const HINTS = {
 
 const CHANNEL = 'channel_id is an id from list_channels'
 
+const OWN_EVENTS = 'you can trace the events that you published, not those that you received'
+/** To an org-admin, who can trace whatever the tenant has. */
+const ANY_EVENT = 'event_id is the id that publish_event returned, and events are not kept forever'
+
 const NO_REPLIES = 'An org-admin receives no replies; use the key of an agent, or name one in reply_to'
 
 function envelopeOf(given: EventInput, caller: string): Record<string, unknown> {
@@ -141,9 +145,9 @@ export const eventTools = [
     }),
     output: Type.Object({ event: Type.Unknown(), deliveries: Type.Array(Type.Unknown()) }),
     effect: 'reads',
-    run: ({ event_id }, { call }) =>
+    run: ({ event_id }, { id, call }) =>
       call(operations.getEvent, { params: { id: event_id } }).catch(
-        hinted({ event: 'you can trace the events that you published, not those that you received' }),
+        hinted({ event: isId('agent', id) ? OWN_EVENTS : ANY_EVENT }),
       ),
   }),
   tool({

@@ -9,6 +9,9 @@ const MOST_DATA = 1_048_576
 /** What is shown of each event, whatever the events before it have used up. */
 const LEAST_DATA = 100
 
+/** For the call that follows: long enough, and short if that call fails. */
+const HELD_SECONDS = 30
+
 /** The operation lists no more. */
 const MOST_RECENT = 100
 
@@ -163,10 +166,13 @@ export const mailboxTools = [
     effect: 'sets',
     async run({ delivery_ids, ...how }, { call }) {
       const given = new Set(delivery_ids)
-      const others = await notSettled(
-        given,
-        async (id) => (await call(operations.nackDeliveries, { body: { delivery_ids: [id], ...how } })).nacked,
-      )
+      const giveBack = async (ids: string[]): Promise<number> =>
+        (await call(operations.nackDeliveries, { body: { delivery_ids: ids, ...how } })).nacked
+      // The count does not say which, and a second call gives nothing back. Whether all are held can be asked first.
+      const asked = { delivery_ids: [...given], seconds: HELD_SECONDS }
+      if (given.size > 1 && (await call(operations.extendDeliveries, { body: asked })).extended === given.size)
+        return { given_back: await giveBack([...given]) }
+      const others = await notSettled(given, (id) => giveBack([id]))
       return { given_back: given.size - others.length, ...orNone('not_given_back', others) }
     },
   }),

@@ -1,4 +1,4 @@
-// Memory: keep something, find it again by what it means, link it, share it.
+// Memory: keep something, find it again by what it means, link it, share it, merge what says the same.
 import {
   isId,
   MAX_CONTENT,
@@ -32,10 +32,19 @@ const metadata = Type.Unsafe<Record<string, unknown>>({
 })
 
 /** What to do about a refusal, by its rule or by what was not found. */
-const explained = hinted({
+const HINTS = {
   memory: 'ids of memories come from recall',
   not_owner: 'remember your own, and relate it to this one, with contradicts if this one is wrong',
   conflict: 'it exists already',
+}
+const explained = hinted(HINTS)
+/** Its owner may be asked for what only it can do. */
+const ASK = 'get_memory shows its owner as agent_id, whom you can ask with publish_event'
+const explainedOfOwner = (orElse: string) => hinted({ ...HINTS, not_owner: `${ASK}; or ${orElse}` })
+
+const SimilarMemory = Type.Object({
+  ...MemorySummary.properties,
+  score: Type.Number({ description: 'How alike the two are; 1 means that they say the same.' }),
 })
 
 export const memoryTools = [
@@ -125,7 +134,8 @@ export const memoryTools = [
     output: Type.Object({ forgotten: Type.Boolean() }),
     effect: 'removes',
     async run({ memory_id }, { call }) {
-      await call(operations.deleteMemory, { params: { id: memory_id } }).catch(explained)
+      const orElse = explainedOfOwner('if it is wrong, remember what is right and relate that to it with contradicts')
+      await call(operations.deleteMemory, { params: { id: memory_id } }).catch(orElse)
       return { forgotten: true }
     },
   }),
@@ -187,7 +197,50 @@ export const memoryTools = [
       const needsOwn = scope === 'team' && team_id === undefined && isId('agent', id)
       const team = needsOwn ? (await call(operations.getAgent, { params: { id } })).team_id : team_id
       const body = { scope, ...(team ? { team_id: team } : {}) }
-      return summaryOf(await call(operations.promoteMemory, { params: { id: memory_id }, body }).catch(explained))
+      const orElse = explainedOfOwner('remember what it says with the wider scope yourself')
+      return summaryOf(await call(operations.promoteMemory, { params: { id: memory_id }, body }).catch(orElse))
+    },
+  }),
+  tool({
+    name: 'find_similar_memories',
+    title: 'Find similar memories',
+    description:
+      'Find memories that say nearly the same as one that you name, most similar first, so that merge_memories can make one of them. From a score of about 0.92 two probably say the same; read both with get_memory before you merge them.',
+    input: Type.Object({
+      memory_id: memoryId,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'The most to return' })),
+    }),
+    output: Type.Object({ memories: Type.Array(SimilarMemory) }),
+    effect: 'reads',
+    async run({ memory_id, limit = 5 }, { call }) {
+      const input = { params: { id: memory_id }, query: { limit } }
+      const { results } = await call(operations.findSimilarMemories, input).catch(explained)
+      return { memories: results.map(({ memory, score }) => summaryOf(memory, score)) }
+    },
+  }),
+  tool({
+    name: 'merge_memories',
+    title: 'Merge memories into one',
+    description:
+      'Merge memories of yours that say the same into one of them. That one keeps its own text and gets the relationships of the others; the others are deleted. If they say something that it does not, add that with update_memory first.',
+    input: Type.Object({
+      memory_id: idArgument('mem', 'The id of the memory that stays'),
+      memory_ids: Type.Array(idArgument('mem'), {
+        minItems: 1,
+        maxItems: 20,
+        description: 'The ids of the memories that are merged into it and deleted',
+      }),
+    }),
+    output: MemorySummary,
+    effect: 'removes',
+    async run({ memory_id, memory_ids }, { call }) {
+      const hints = {
+        ...HINTS,
+        not_owner: 'leave out what is not yours; relate links it to yours instead',
+        merge_mismatch: 'promote_memory gives one of yours a wider scope, or the team of the others',
+      }
+      const input = { params: { id: memory_id }, body: { memory_ids } }
+      return summaryOf(await call(operations.mergeMemories, input).catch(hinted(hints)))
     },
   }),
 ]

@@ -58,12 +58,26 @@ export const subscriptionTools = [
           description: 'Whether your relevant memories arrive with an event: none, light (titles only) or full',
         }),
       ),
+      backfill: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 1000,
+          default: 0,
+          description: 'Also receive up to this many of the newest events that match and were published before',
+        }),
+      ),
     }),
     output: Subscription,
     argumentOf: { filter_expression: 'filter', enrichment_depth: 'with_memories' },
     effect: 'adds',
-    async run({ event_type, filter, priority = 0, with_memories = 'none' }, { id, call }) {
-      const body = { event_type, filter_expression: filter ?? null, priority, enrichment_depth: with_memories }
+    async run({ event_type, filter, priority = 0, with_memories = 'none', backfill = 0 }, { id, call }) {
+      const body = {
+        event_type,
+        filter_expression: filter ?? null,
+        priority,
+        enrichment_depth: with_memories,
+        backfill,
+      }
       const params = { id: agentOnly(id, NO_SUBSCRIPTIONS) }
       const hints = { interest_conflict: 'to change it, unsubscribe from it first' }
       return subscriptionOf(
