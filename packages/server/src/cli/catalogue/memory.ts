@@ -80,6 +80,27 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/memories-import.ts'),
   },
   {
+    usage: 'memories update <id>',
+    summary: 'Change a memory; what is left out stays as it is',
+    options: {
+      '--title <text>': 'its title',
+      '--content <text>': 'its content; @file reads it from a file, - from standard input',
+      '--importance <0..1>': 'how much it matters',
+      '--confidence <0..1>': 'how certain it is',
+      '--metadata <json>': 'replaces its metadata; @file reads it from a file, - from standard input',
+      '--expires <time>': 'when it expires; an empty text means never',
+    },
+    examples: ["sensorium memories update mem_01k… --content 'It was the thermostat.' --confidence 0.9"],
+    load: () => import('../client/memories-update.ts'),
+  },
+  {
+    usage: 'memories merge <id> <other-id...>',
+    destructive: true,
+    summary: 'Merge memories that say the same into the first, which keeps its text; the others are deleted',
+    examples: ['sensorium memories merge mem_01k… mem_01j…'],
+    load: () => import('../client/memories-merge.ts'),
+  },
+  {
     usage: 'memories promote <id>',
     summary: 'Let a team, or everybody in the tenant, find a memory. This cannot be undone',
     options: {
@@ -103,6 +124,6 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
 
 export const memory: Section = {
   title: 'Memory',
-  groups: { memories: 'List, show, export, import, share and delete memories' },
+  groups: { memories: 'List, show, export, import, change, merge, share and delete memories' },
   commands: commands.map((command) => ({ ...command, kind: 'client' })),
 }
