@@ -1,5 +1,6 @@
 // A list of API keys, each of which can be revoked.
 import { useState, type ReactNode } from 'react'
+import { Copyable } from './copy.tsx'
 import { DeleteButton } from './delete-button.tsx'
 import { Confirm } from './overlay.tsx'
 import { Empty, QueryResult } from './states.tsx'
@@ -53,6 +54,9 @@ export function KeyList<K extends Key>({ of, emptyText, badges, before, after, i
                         </>
                       )}
                       {after?.(key)}
+                    </span>
+                    <span className="faint small">
+                      <Copyable text={key.id} label={`Copy the id of the key ${key.prefix}`} />
                     </span>
                   </div>
                   <DeleteButton label={`Revoke the key ${key.prefix}`} onClick={() => setLeaving(key)} />

@@ -96,6 +96,10 @@ describe('the operator', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Make one' }).click()
     const key = await page.locator('.secret code').innerText()
     await page.getByRole('button', { name: 'I have copied it' }).click()
+    const { keys } = await operator.call('listAdminKeys', { params: { slug: console.slug } })
+    const made = keys.find(({ prefix }) => key.startsWith(prefix))!
+    // The audit log and the command line name the key by it.
+    await page.getByText(made.id, { exact: true }).waitFor()
     await page.getByRole('button', { name: `Revoke the key ${key.slice(0, 12)}` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('The key is revoked').waitFor()
