@@ -1,7 +1,7 @@
 // /docs: the guides and the reference in one site, offline. `GET /` leads people here and programs to openapi.json.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { once, PAGE_HEADERS, type Page } from '../http/page.ts'
+import { once, PAGE_HEADERS, wantsHtml, type Page } from '../http/page.ts'
 import { findGuides, guidesFolder, imagesOf, renderGuide, sectionsOf, type Guide, type GuideGroup } from './guides.ts'
 import { escapeHtml, firstSentence } from './html.ts'
 import { layout, navigation } from './layout.ts'
@@ -18,9 +18,6 @@ const LINKS = {
   token: '/v1/auth/token',
   health: '/healthz',
 }
-
-/** Browsers request HTML by name; curl and programs accept anything. */
-const wantsHtml = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') ?? false
 
 const root: Page = {
   path: '/',
@@ -48,6 +45,9 @@ function home(groups: readonly GuideGroup[], spec: Spec): string {
     })
   return `<h1>Sensorium</h1><p class="lead">Events in, one durable mailbox for each agent, and a memory beside it.</p>${cards.length > 0 ? `<h2 id="guides">Guides</h2><div class="cards">${cards.join('')}</div>` : ''}${reference(spec)}`
 }
+
+const MISSING =
+  '<h1>No such page</h1><p class="lead">The documentation has no page at this address.</p><p>Go to the <a href="/docs">beginning of the documentation</a>, or search above.</p>'
 
 /** Returns the search index: operations, then every section of every guide. */
 function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
@@ -82,12 +82,16 @@ export function makeDocsSite(spec: () => Spec): Page[] {
     page(`/docs/${guide.name}`, HTML, () =>
       layout(guide.title, navigation(groups, spec(), guide.name), `<article>${renderGuide(guide, folder!)}</article>`),
     )
+  const missing = once(() => layout('No such page', navigation(groups, spec(), ''), MISSING))
   const asset = (name: string, type: string): Page =>
     page(`/docs/${name}`, type, () => readFile(path.join(ASSETS, name), 'utf8'))
 
   return [
     root,
-    page('/docs', HTML, () => layout('Documentation', navigation(groups, spec(), ''), home(groups, spec()))),
+    {
+      ...page('/docs', HTML, () => layout('Documentation', navigation(groups, spec(), ''), home(groups, spec()))),
+      showMissing: async () => ({ status: 404, type: HTML, headers: PAGE_HEADERS, body: await missing() }),
+    },
     asset('site.css', 'text/css; charset=utf-8'),
     asset('icon.svg', 'image/svg+xml'),
     asset('site.js', 'text/javascript; charset=utf-8'),

@@ -1,12 +1,22 @@
 // A page outside of the API, such as the OpenAPI document or a guide.
 
+export interface ShownPage {
+  status?: number
+  type?: string
+  headers?: Record<string, string>
+  body: string | Uint8Array
+}
+
 export interface Page {
   path: string
   /** Called with the Accept header: the root answers people and programs differently. */
-  show(
-    accept: string | undefined,
-  ): Promise<{ status?: number; type?: string; headers?: Record<string, string>; body: string | Uint8Array }>
+  show(accept: string | undefined): Promise<ShownPage>
+  /** What a browser is shown in place of the error, for a path below this one that leads nowhere. */
+  showMissing?(): Promise<ShownPage>
 }
+
+/** Browsers request HTML by name; curl and programs accept anything. */
+export const wantsHtml = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/html') ?? false
 
 /** Forbids inline scripts and styles, requests to other origins, and framing. */
 export const PAGE_HEADERS = {

@@ -18,7 +18,7 @@ import type { OnShutdown } from './gone-signal.ts'
 import { makeInHand, type InHand, type InHandTools } from './in-hand.ts'
 import { largeResponses } from './large-responses.ts'
 import type { Mount } from './mount.ts'
-import type { Page } from './page.ts'
+import { wantsHtml, type Page, type ShownPage } from './page.ts'
 import { makeReadPayload, type BodyLimits } from './payload.ts'
 import { begunPieces, sendPieces, sendText } from './respond.ts'
 import { makeRouteTable, METHODS, type RouteTable, type Serve } from './route-table.ts'
@@ -155,7 +155,9 @@ export function makeServer(tools: ServerTools): HttpServer {
         // Before the body is read: the body of a request that cannot be served is left unread.
         table.find(exchange)(exchange)
       } catch (error) {
-        fail(error, exchange)
+        const missing = missingPage(error, exchange, tools.pages)
+        if (missing) sendPage(missing, exchange, serveTools)
+        else fail(error, exchange)
       }
     },
     // A stream was counted out when it began: it has its response, and is bounded elsewhere.
@@ -204,18 +206,28 @@ function addOperations(table: RouteTable, tools: ServeTools): void {
   }
 }
 
-function addPages(table: RouteTable, { pages, isDraining, fail }: ServeTools): void {
-  for (const page of pages) {
-    const serve: Serve = (exchange) => {
-      page.show(exchange.request.headers.accept).then(
-        ({ status = 200, type, headers, body }) => {
-          if (exchange.hasResponse) return
-          if (isDraining()) exchange.header('connection', 'close')
-          sendText(exchange, status, headers, body, type)
-        },
-        (error: unknown) => fail(error, exchange),
-      )
-    }
+function sendPage(shown: Promise<ShownPage>, exchange: Exchange, { isDraining, fail }: ServeTools): void {
+  shown.then(
+    ({ status = 200, type, headers, body }) => {
+      if (exchange.hasResponse) return
+      if (isDraining()) exchange.header('connection', 'close')
+      sendText(exchange, status, headers, body, type)
+    },
+    (error: unknown) => fail(error, exchange),
+  )
+}
+
+/** Returns what a browser is shown where no route was found. It is no route: any other method would then be 405. */
+function missingPage(error: unknown, exchange: Exchange, pages: readonly Page[]): Promise<ShownPage> | undefined {
+  const { method, path, request } = exchange
+  if (!(error instanceof Failure && error.code === 'not_found')) return undefined
+  if ((method !== 'GET' && method !== 'HEAD') || !wantsHtml(request.headers.accept)) return undefined
+  return pages.find((page) => page.showMissing && path.startsWith(`${page.path}/`))?.showMissing?.()
+}
+
+function addPages(table: RouteTable, tools: ServeTools): void {
+  for (const page of tools.pages) {
+    const serve: Serve = (exchange) => sendPage(page.show(exchange.request.headers.accept), exchange, tools)
     table.add('GET', page.path, serve)
     table.add('HEAD', page.path, serve)
   }

@@ -57,6 +57,42 @@ test('[DOC-6] every page of the site is there, and its policy allows nothing inl
   }
 })
 
+test('[DOC-6] a browser gets a page that leads back where there is none, and a program the error', async () => {
+  const browser = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  for (const url of ['/docs/nothing', '/docs/', '/docs/events/', '/docs/a/b%3Cscript%3E?q=1', '/docs/%6fverview']) {
+    const page = await get(url, browser)
+    assert.equal(page.status, 404, url)
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', url)
+    assert.match(page.headers.get('content-security-policy')!, /default-src 'none'/)
+    assert.match(page.text, /<h1>No such page<\/h1>.*<a href="\/docs">/s)
+    assert.doesNotMatch(page.text, /nothing|<script(?! src=)/)
+    for (const accept of ['*/*', 'application/json']) {
+      const program = await get(url, accept)
+      assert.deepEqual([program.status, program.headers.get('content-type')], [404, 'application/json; charset=utf-8'])
+      const resource_id = url.split('?')[0]
+      assert.deepEqual(JSON.parse(program.text).error, {
+        code: 'not_found',
+        message: 'There is no such path',
+        request_id: program.headers.get('x-request-id'),
+        details: { resource_type: 'path', resource_id },
+      })
+    }
+  }
+  const others: [string, string, number][] = [
+    ['GET', '/nothing', 404],
+    ['GET', '/docsnothing', 404],
+    ['POST', '/docs/nothing', 404],
+    ['POST', '/docs/events', 405],
+  ]
+  for (const [method, url, status] of others) {
+    const response = await fetch(service.url + url, { method, headers: { accept: browser } })
+    assert.equal(response.status, status, `${method} ${url}`)
+    assert.match(await response.text(), /^\{"error":/, `${method} ${url}`)
+  }
+  const head = await fetch(`${service.url}/docs/nothing`, { method: 'HEAD', headers: { accept: browser } })
+  assert.deepEqual([head.status, head.headers.get('content-type')], [404, 'text/html; charset=utf-8'])
+})
+
 test('[DOC-7] an operation is folded up with its samples, its errors and a form to try it', async () => {
   const home = (await get('/docs')).text
   for (const shown of operationsOf(spec)) {
