@@ -18,7 +18,7 @@ import type { Idempotency } from './operations/idempotency.ts'
 import type { Push } from './outbound/push.ts'
 import type { Announcements } from './store/announce.ts'
 import type { Store } from './store/db.ts'
-import { followClock } from './store/follow-clock.ts'
+import { agreeOnTime, followClock } from './store/follow-clock.ts'
 import type { SettingsCache } from './tenants/settings.ts'
 import { gatherStatistics } from './store/statistics.ts'
 
@@ -81,7 +81,7 @@ export function backgroundWork(parts: BackgroundParts) {
      * Follows the clock of the database, which nodes share. Between two measurements a node goes by the machine's
      * monotonic clock, which setting the time does not move. A virtual machine that was frozen is behind until the next.
      */
-    followClock: { everyMs: 2_000, runOnce: () => followClock(store, clock) },
+    followClock: { everyMs: 2_000, runOnce: () => followClock(store, clock).then(() => agreeOnTime(store, clock)) },
     /** Takes over a step of the machine's clock, if the node follows no other. Until then its time goes on without it. */
     moveWithClock: { everyMs: 1_000, runOnce: () => moveWithClock(store, clock) },
     /** A lease may last longer by this interval after a start with an earlier time. */

@@ -43,5 +43,7 @@ export async function moveWithClock(store: Store, clock: Clock): Promise<void> {
   await store.tx(async (tx) => {
     const now = clock.now()
     await moveEnds(tx, clock.takeStep(), now)
+    // If the step is taken back while the service is down, the next process moves them back.
+    await writeTime(tx, clock.now())
   })
 }

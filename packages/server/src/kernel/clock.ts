@@ -2,7 +2,8 @@
 // it.
 //
 // 1. A node's idea of the time never goes back. If the machine's clock is set back, or was ahead of the clock that the
-//    nodes share, the node's time runs on a little slower until the two agree again.
+//    nodes share, the node's time runs on a little slower until the two agree again. Nodes that share a database agree
+//    on how far they are ahead of it meanwhile (`catchUp`).
 // 2. Waits and windows are measured with `elapsed`, which nobody can set; times that are stored or shown are `now`.
 // 3. Nodes that share a database go by its clock (`align`, store/follow-clock.ts): a node whose machine is an hour
 //    ahead neither takes what other nodes hold nor leases anything for an hour.
@@ -23,6 +24,10 @@ export interface Clock {
    * first call on, the machine's own clock no longer counts.
    */
   align(time: number, at: number, within: number): void
+  /** How far `now` is ahead of the clock that the nodes share, which was set back; 0 if it follows none. */
+  ahead(): number
+  /** Goes ahead of the clock that the nodes share by `ahead`, as other nodes already have, or stays further ahead. */
+  catchUp(ahead: number): void
   /**
    * Holds back every step ahead of the machine's clock from now on: `now` advances by the elapsed time alone until the
    * caller takes the step over with `takeStep`. A clock that is aligned has no such steps.
@@ -62,10 +67,12 @@ export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
   let holds = false
   let held = 0
 
+  const followed = (at: number): number => (shared ? shared.time + at - shared.at : wall())
+
   function now(): number {
     const at = elapsed()
     const passed = at - lastAt
-    const shown = shared ? shared.time + at - shared.at : wall()
+    const shown = followed(at)
     const ahead = shown - (last + passed)
     const isHolding = holds && !shared && last > -Infinity
     held = isHolding && ahead > STEP_MS ? Math.floor(ahead) : 0
@@ -86,10 +93,14 @@ export function makeClock({ wall, elapsed, sleep }: Machine): Clock {
     sleep,
     align(time, at, within) {
       // A difference within the error of the measurement would only make the clock jitter.
-      if (shared && Math.abs(shared.time + at - shared.at - time) <= within) return
+      if (shared && Math.abs(followed(at) - time) <= within) return
       // Before the first measurement `last` was the machine's own time, and nothing has been stored by it.
       if (!shared) last = -Infinity
       shared = { time, at }
+    },
+    ahead: () => (shared ? Math.max(0, now() - Math.floor(followed(lastAt))) : 0),
+    catchUp(ahead) {
+      if (shared) last = Math.max(now(), followed(lastAt) + ahead)
     },
     holdSteps: () => void (holds = true),
     heldStep,

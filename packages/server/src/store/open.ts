@@ -6,7 +6,7 @@ import { shownDatabaseUrl } from '../kernel/database-url.ts'
 import { makeSecrets, type Secrets } from '../kernel/secrets.ts'
 import { databaseFile, isThere, makeDataDirectory, requireNoLink } from './data-directory.ts'
 import { one, StoreUnavailable, type Observe, type Store } from './db.ts'
-import { followClock } from './follow-clock.ts'
+import { agreeOnTime, followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
 import { keepSecret, secretFile } from './secret-file.ts'
 import { requireNotHalfRestored } from './restore.ts'
@@ -62,6 +62,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     await followClock(store, clock)
     if (options.refuseOlder) await requireNotOlder(store)
     await migrate(store, clock.now())
+    await agreeOnTime(store, clock)
     await store.refreshCapabilities()
     return { store, secrets: await checkedSecrets(store, config) }
   } catch (error) {

@@ -1,6 +1,7 @@
 // A machine's clock is set: back by an hour under a running node, or ahead of the clock that the nodes share.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { openStore } from '../../src/store/open.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
 import { fakeClock, realClock, START } from '../support/fake-clock.ts'
@@ -66,7 +67,53 @@ test('[POL-2] a clock that is set back while the service is down: a lease lasts 
   }
 })
 
+test('[POL-2] a step ahead that is taken back while the service is down prolongs no lease', async () => {
+  const first = await startService(sqlite, { VISIBILITY_TIMEOUT_S: '30' })
+  first.clock.holdSteps()
+  const agent = await (await first.tenant()).agent()
+  await interest(first, agent)
+  const leased = (await publish(first, agent.token)).body.event_id
+  first.clock.set(HOUR / 2)
+  await first.app.runOnce.moveWithClock()
+  assert.equal(first.clock.now(), START + HOUR / 2)
+  assert.deepEqual(eventIds(await poll(first, agent.token)), [leased])
+  const second = await first.restart({}, fakeClock(START))
+  try {
+    const exchanged = await second.call('POST /v1/auth/token', { body: { api_key: agent.key } })
+    const token = exchanged.body.access_token
+    assert.deepEqual(await poll(second, token), [])
+    await second.clock.advance(30_000)
+    assert.deepEqual(eventIds(await poll(second, token)), [leased])
+  } finally {
+    await second.stop()
+  }
+})
+
 if (POSTGRES_URL) {
+  test('[POL-3] a database whose clock was ahead for a moment: nodes agree, whether they saw it or not', async (t) => {
+    const saw = await startService(postgres, { VISIBILITY_TIMEOUT_S: '900' }, realClock())
+    t.after(() => saw.stop())
+    const missed = await saw.another({}, realClock())
+    t.after(() => missed.stop())
+    // What it measured in that moment, and went by. The next measurement is right again.
+    const wrong = saw.clock.now() + HOUR
+    saw.clock.align(wrong, saw.clock.elapsed(), 0)
+    assert.ok(saw.clock.now() >= wrong)
+    await saw.app.runOnce.followClock()
+    await missed.app.runOnce.followClock()
+    const begun = realClock()
+    await (await openStore(saw.config, begun)).store.close()
+    for (const clock of [missed.clock, begun]) {
+      const apart = clock.now() - saw.clock.now()
+      assert.ok(Math.abs(apart) < 1_000, `${apart} ms apart`)
+    }
+    const agent = await (await missed.tenant()).agent()
+    await interest(saw, agent)
+    const { body } = await publish(missed, agent.token)
+    assert.deepEqual(eventIds(await poll(missed, agent.token)), [body.event_id])
+    assert.deepEqual(await poll(saw, agent.token), [], 'it is leased')
+  })
+
   test('[POL-3] a node whose clock is an hour ahead takes nothing that another holds', async () => {
     const service = await startService(postgres, { VISIBILITY_TIMEOUT_S: '900' }, realClock())
     const ahead = await service.another({}, realClock(HOUR))

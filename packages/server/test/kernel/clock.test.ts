@@ -156,6 +156,7 @@ test('[POL-1] whatever happens to the machine’s clock or the followed one, tim
     pass: fc.integer({ min: 0, max: 100_000 }),
     set: fc.oneof(fc.constant(0), fc.integer({ min: -HOUR, max: HOUR })),
     align: fc.option(fc.integer({ min: -HOUR, max: HOUR })),
+    catchUp: fc.option(fc.integer({ min: 0, max: HOUR })),
     take: fc.boolean(),
   })
   fc.assert(
@@ -164,11 +165,12 @@ test('[POL-1] whatever happens to the machine’s clock or the followed one, tim
       if (follows) clock.align(5_000_000, 0, 0)
       if (holds) clock.holdSteps()
       let last = clock.now()
-      for (const { pass: ms, set: by, align, take } of steps) {
+      for (const { pass: ms, set: by, align, catchUp, take } of steps) {
         pass(ms)
         set(by)
         if (take) clock.takeStep()
         if (follows && align !== null) clock.align(clock.now() + align, clock.elapsed(), 0)
+        if (catchUp !== null) clock.catchUp(catchUp)
         const now = clock.now()
         assert.ok(now >= last && Number.isInteger(now))
         assert.ok(now >= last + Math.floor(ms * 0.97), 'and it goes on with what has passed')
@@ -190,6 +192,22 @@ test('[POL-3] a clock that follows another adopts its time, and the machine’s 
   assert.equal(clock.now(), HOUR + 1_000, 'a difference that may be the measurement is left alone')
   clock.align(HOUR + 61_000, clock.elapsed(), 5)
   assert.equal(clock.now(), HOUR + 61_000)
+})
+
+test('[POL-3] a clock says how far it is ahead of the one it follows, and goes ahead as far as others are', () => {
+  const { clock, pass } = machine()
+  clock.catchUp(HOUR)
+  assert.deepEqual([clock.now(), clock.ahead()], [1_000_000, 0], 'it follows none')
+  clock.align(10 * HOUR, clock.elapsed(), 5)
+  assert.deepEqual([clock.now(), clock.ahead()], [10 * HOUR, 0])
+  clock.catchUp(HOUR)
+  assert.deepEqual([clock.now(), clock.ahead()], [11 * HOUR, HOUR])
+  clock.catchUp(1_000)
+  assert.equal(clock.ahead(), HOUR, 'it is further ahead')
+  pass(100_000)
+  assert.equal(clock.ahead(), HOUR - 2_000, 'two of a hundred seconds are made up for')
+  clock.align(9 * HOUR, clock.elapsed(), 5)
+  assert.equal(clock.ahead(), 2 * HOUR + 98_000)
 })
 
 test('[HTTP-21] times are written in ISO 8601', () => {

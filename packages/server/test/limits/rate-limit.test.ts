@@ -14,6 +14,8 @@ function handClock(): Clock & { turn(ms: number): void } {
     elapsed: () => now,
     sleep: async () => {},
     align() {},
+    ahead: () => 0,
+    catchUp() {},
     holdSteps() {},
     heldStep: () => 0,
     takeStep: () => 0,
