@@ -10,6 +10,7 @@ import { makePages } from './http/pages.ts'
 import { makeServer, type HttpServer } from './http/server.ts'
 import { makeInsertInterest } from './interests/insert.ts'
 import { makeLoopHealth, startLoop, type Loop, type LoopHealth } from './kernel/loop.ts'
+import { makeNotice } from './kernel/notice.ts'
 import { RELEASE } from './kernel/release.ts'
 import { lineBytesFor } from './memory/transfer/lines.ts'
 import type { MemoryParts } from './memory/make-memory.ts'
@@ -47,6 +48,10 @@ export interface AppParts extends Omit<Foundation, 'metrics'> {
 export interface App {
   /** Opens the port and starts the background loops; returns the address. */
   listen(): Promise<string>
+  /** Reports that it is not ready, and serves on. Resolves after DRAIN_S, or when that is cut short. */
+  giveNotice(): Promise<void>
+  /** Ends the wait of `giveNotice`. Returns false if none is under way. */
+  cutNoticeShort(): boolean
   /** Refuses new requests, finishes those that were accepted, stops the loops and closes the store. */
   close(): Promise<void>
   /** The operations that every transport calls, for callers in the same process. */
@@ -88,6 +93,7 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
     embedding: memory.embedding,
     memoryIndex: memory.index,
   })
+  const notice = makeNotice(clock)
   let loops: Loop[] = []
 
   return {
@@ -115,6 +121,11 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
         .catch((error: unknown) => log.warn({ err: error }, 'connectors could not be looked at'))
       return address
     },
+    giveNotice() {
+      server.giveNotice()
+      return notice.wait(config.drainS * 1000)
+    },
+    cutNoticeShort: notice.cutShort,
     async close() {
       parts.live.close()
       // A client that never reads its response must not hold the process for ever.

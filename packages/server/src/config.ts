@@ -12,6 +12,8 @@ export interface Config {
   dataDir: string
   /** Processes behind the port; one with the embedded store. */
   workers: number
+  /** How long it serves on after a signal, while it reports that it is not ready. */
+  drainS: number
   /** Unset: the embedded store under `dataDir`. */
   databaseUrl: string | null
   /** A replica of that database, for reads that may be a little stale. */
@@ -198,6 +200,7 @@ export function readConfig(env: Env): Config {
     host: read('HOST', '0.0.0.0', 'a host name or address', (value) => (/^[\w.:-]+$/.test(value) ? value : undefined)),
     port: whole('PORT', 8080, 0, 65_535),
     workers: readWorkers(reader, (env['DATABASE_URL'] ?? '') === ''),
+    drainS: whole('DRAIN_S', 0, 0, 300),
     dataDir: read('DATA_DIR', './data', 'a folder', (value) => (value.includes('\0') ? undefined : value)),
     databaseUrl: read<string | null>(
       'DATABASE_URL',

@@ -33,14 +33,14 @@ const orShowKey =
   }
 
 /**
- * Calls `stop` at the first signal, and `atOnce` at the second. A terminal that is closed may send SIGHUP twice, by the
- * system and by the shell, so that one never means at once.
+ * Calls `stop` at the first signal, and `again` at every further one. A terminal that is closed may send SIGHUP twice, by the
+ * system and by the shell, so that one is never a further one.
  */
-function onSignals(stop: (signal: string) => void, atOnce: () => void): void {
+function onSignals(stop: (signal: string) => void, again: () => void): void {
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      if (stopping) return signal === 'SIGHUP' ? undefined : atOnce()
+      if (stopping) return signal === 'SIGHUP' ? undefined : again()
       stopping = true
       stop(signal)
     })
@@ -61,7 +61,7 @@ async function runAlone(config: Config, log: Logger): Promise<void> {
   // Before the node says that it listens: a process that waits for that may send a signal at once.
   onSignals(
     (signal) => void node.stop(signal),
-    () => process.exit(130),
+    () => void (node.hurry() || process.exit(130)),
   )
   greet(config, log, node.url, adminKey, { store: node.store.name })
 }
@@ -74,10 +74,11 @@ async function runWorkers(config: Config, log: Logger): Promise<void> {
   onSignals(
     async (signal) => {
       log.info({ signal }, 'stopping the workers')
-      const code = await workers.stop(signal)
+      const code = await workers.stop(signal, config.drainS * 1000)
       log.flush(() => process.exit(code))
     },
     () => {
+      if (workers.hurry()) return
       workers.kill()
       process.exit(130)
     },
@@ -95,7 +96,7 @@ async function runWorker(config: Config, log: Logger, worker: Worker): Promise<v
     stopping = true
     void node.stop(signal)
   }
-  worker.onStop(stop)
+  worker.onStop(stop, node.hurry)
   // Ctrl-C, or the end of a terminal, reaches every process of it. Workers ignore it, because the primary tells them to
   // stop.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})

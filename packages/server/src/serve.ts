@@ -19,8 +19,10 @@ export interface Node {
   /** The address that it listens at. */
   url: string
   store: Opened['store']
-  /** Refuses new requests, finishes those that were accepted, and ends the process. */
+  /** Serves on for DRAIN_S, then refuses new requests, finishes those that were accepted, and ends the process. */
   stop(signal: string): Promise<void>
+  /** Ends the time in which `stop` serves on. Returns false if that is over. */
+  hurry(): boolean
 }
 
 /** Opens the store and serves it. `first` runs on the store before the port opens. */
@@ -51,7 +53,12 @@ export async function serve(
   return {
     url,
     store: opened.store,
+    hurry: app.cutNoticeShort,
     async stop(signal) {
+      if (config.drainS > 0) {
+        log.info({ signal, drain_s: config.drainS }, 'not ready any more, and still serving')
+        await app.giveNotice()
+      }
       log.info({ signal }, 'finishing what was taken, then stopping')
       const late = setTimeout(() => {
         log.error('not everything could be finished; what was answered is on disk')

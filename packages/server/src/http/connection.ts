@@ -40,6 +40,10 @@ export function connectionOf(socket: Carrier): Connection {
   })
 }
 
+/** Whether no request has arrived on its connection after this one. */
+export const isNewest = (exchange: Exchange): boolean =>
+  connectionOf(exchange.request.socket).inHand.at(-1) === exchange
+
 /** Ends the connection with `failure`, after all requests in hand have got their responses. */
 export function endAfterResponses(connection: Connection, failure: Failure): void {
   connection.finalResponse = rawRefusal(failure)

@@ -65,15 +65,23 @@ export class Exchange implements Input, CallOptions {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly #onShutdown: OnShutdown
+  readonly #endsConnection: (exchange: Exchange) => boolean
   /** How the route reads its body. */
   readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
   /** Header names and values alternating, as they will be written: none is stored and looked up again on the way. */
   readonly #head: string[]
   #path: string | null = null
 
-  constructor(id: string, request: IncomingMessage, response: ServerResponse, onShutdown: OnShutdown) {
+  constructor(
+    id: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    onShutdown: OnShutdown,
+    endsConnection: (exchange: Exchange) => boolean = () => false,
+  ) {
     this.id = id
     this.#onShutdown = onShutdown
+    this.#endsConnection = endsConnection
     this.request = request
     this.response = response
     this.#head = ['x-request-id', id, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store']
@@ -188,6 +196,7 @@ export class Exchange implements Input, CallOptions {
   /** Writes the head of a response whose body the caller writes. */
   open(status: number, headers: Readonly<Record<string, string>> | undefined): ServerResponse {
     for (const name in headers) this.#head.push(name, headers[name]!)
+    if (this.#endsConnection(this) && !this.#head.includes('connection')) this.#head.push('connection', 'close')
     return this.response.writeHead(status, this.#head)
   }
 }

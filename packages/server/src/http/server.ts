@@ -12,6 +12,7 @@ import type { OperationResponse, Pieces } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
 import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
 import { makeBodyTurns, type BodyTurns } from './body-turns.ts'
+import { isNewest } from './connection.ts'
 import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import type { OnShutdown } from './gone-signal.ts'
@@ -33,6 +34,8 @@ export interface ServerTools extends AuthenticateTools, InHandTools {
 }
 
 export interface HttpServer extends Connections {
+  /** Reports that the node is not ready, and serves on. Connections end with their next response. */
+  giveNotice(): void
   /**
    * Refuses new requests with 503, and resolves when the requests in hand are finished. Requests that only wait are
    * told to stop waiting.
@@ -74,7 +77,7 @@ function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
 }
 
 /** Ends requests: with the response of their operation, or with a failure. */
-function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean): Pick<ServeTools, 'respond' | 'fail'> {
+function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond' | 'fail'> {
   const sendInTurn = largeResponses()
 
   /** Sends pieces: in turn, if they are made while they are sent. */
@@ -93,7 +96,6 @@ function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean):
       return inHand.leave(exchange, status)
     }
     if (replayed) exchange.header('idempotent-replayed', 'true')
-    if (isDraining()) exchange.header('connection', 'close')
     if (pieces && response.isLeased) return begunPieces(pieces).then((begun) => sendMade(exchange, status, begun, type))
     if (pieces) return sendMade(exchange, status, pieces, type)
     sendText(exchange, status, undefined, text ?? (json === undefined ? undefined : JSON.stringify(json)))
@@ -109,7 +111,7 @@ function makeResponding(log: Logger, inHand: InHand, isDraining: () => boolean):
     if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
     if (response.headersSent) return void response.destroy()
     const { code, message, details, status, headers } = failure
-    if (isDraining() || exchange.closesConnection) exchange.header('connection', 'close')
+    if (exchange.closesConnection) exchange.header('connection', 'close')
     sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
     // The request has its response, and holds no place while the rest of its body is discarded.
     if (exchange.discarding) inHand.leave(exchange, status)
@@ -123,12 +125,16 @@ export function makeServer(tools: ServerTools): HttpServer {
   const inHand = makeInHand(tools)
   const table = makeRouteTable((path) => tools.operatorToken === null && path.startsWith('/operator'))
   const waiting = new Set<() => void>()
-  let draining = false
-  const isDraining = (): boolean => draining
-  const { respond, fail } = makeResponding(tools.log, inHand, isDraining)
+  let stage: 'serving' | 'leaving' | 'draining' = 'serving'
+  // With a pipelined request behind it, the connection would end before the response to that one.
+  const endsConnection = (exchange: Exchange): boolean => stage !== 'serving' && isNewest(exchange)
+  // The process runs until the end, and that is all that /healthz tells.
+  const isRefused = (path: string): boolean =>
+    stage === 'draining' ? path !== '/healthz' : stage === 'leaving' && path === '/readyz'
+  const { respond, fail } = makeResponding(tools.log, inHand)
 
   const onShutdown: OnShutdown = (stop) => {
-    if (draining) stop()
+    if (stage === 'draining') stop()
     waiting.add(stop)
     return () => void waiting.delete(stop)
   }
@@ -136,7 +142,8 @@ export function makeServer(tools: ServerTools): HttpServer {
   const connections = makeConnections({
     clock: tools.clock,
     refuse: fail,
-    makeExchange: (request, response) => new Exchange(makeRequestId(request), request, response, onShutdown),
+    makeExchange: (request, response) =>
+      new Exchange(makeRequestId(request), request, response, onShutdown, endsConnection),
     arrived(exchange) {
       try {
         inHand.take(exchange)
@@ -149,8 +156,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     },
     begin(exchange) {
       try {
-        // The process runs until the end, and that is all that /healthz tells.
-        if (draining && exchange.path !== '/healthz') throw unavailable('This node is shutting down')
+        if (isRefused(exchange.path)) throw unavailable('This node is shutting down')
         checkHost(exchange.request)
         // Before the body is read: the body of a request that cannot be served is left unread.
         table.find(exchange)(exchange)
@@ -171,7 +177,6 @@ export function makeServer(tools: ServerTools): HttpServer {
     identified: inHand.identified,
     respond,
     fail,
-    isDraining,
   }
   addOperations(table, serveTools)
   addPages(table, serveTools)
@@ -179,8 +184,9 @@ export function makeServer(tools: ServerTools): HttpServer {
 
   return {
     ...connections,
+    giveNotice: () => void (stage = 'leaving'),
     drain() {
-      draining = true
+      stage = 'draining'
       for (const stop of waiting) stop()
       return inHand.emptied()
     },
@@ -193,7 +199,6 @@ interface ServeTools extends ServerTools {
   identified(exchange: Exchange): void
   respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void>
   fail(error: unknown, exchange: Exchange): void
-  isDraining(): boolean
 }
 
 function addOperations(table: RouteTable, tools: ServeTools): void {
@@ -206,12 +211,10 @@ function addOperations(table: RouteTable, tools: ServeTools): void {
   }
 }
 
-function sendPage(shown: Promise<ShownPage>, exchange: Exchange, { isDraining, fail }: ServeTools): void {
+function sendPage(shown: Promise<ShownPage>, exchange: Exchange, { fail }: ServeTools): void {
   shown.then(
     ({ status = 200, type, headers, body }) => {
-      if (exchange.hasResponse) return
-      if (isDraining()) exchange.header('connection', 'close')
-      sendText(exchange, status, headers, body, type)
+      if (!exchange.hasResponse) sendText(exchange, status, headers, body, type)
     },
     (error: unknown) => fail(error, exchange),
   )

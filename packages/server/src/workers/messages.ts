@@ -26,6 +26,8 @@ export type ToPrimary =
 
 export type ToWorker =
   | { kind: 'stop'; signal: string }
+  /** Ends the time in which it serves on after `stop`. */
+  | { kind: 'hurry' }
   /** Answered with `alive`. */
   | { kind: 'ping' }
   | { kind: 'question'; ask: number; question: Question }

@@ -8,7 +8,9 @@ import cluster, { type Worker } from 'node:cluster'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { backoffMs } from '../kernel/backoff.ts'
+import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makeNotice } from '../kernel/notice.ts'
 import { makeGathering } from './gathering.ts'
 import { LOOK_EVERY_MS, makeHangWatch } from './hang-watch.ts'
 import type { ToPrimary, ToWorker } from './messages.ts'
@@ -28,8 +30,10 @@ export interface Workers {
    * key of a service that works.
    */
   start(): Promise<string>
-  /** Stops all workers. Resolves with the exit code once the last has ended. */
-  stop(signal: string): Promise<number>
+  /** Stops all workers, which serve on for `noticeMs`. Resolves with the exit code once the last has ended. */
+  stop(signal: string, noticeMs: number): Promise<number>
+  /** Ends the time in which they serve on. Returns false if that is over. */
+  hurry(): boolean
   /** Kills all workers at once. */
   kill(): void
 }
@@ -53,6 +57,7 @@ export function makeWorkers(count: number, log: Logger, watch = lookOften): Work
   const running = new Set<Worker>()
   // The compile cache of the command. Without it a worker would compile everything again.
   const cache = module.getCompileCacheDir()
+  const notice = makeNotice(systemClock)
   let stopping = false
   let failures = 0
 
@@ -104,16 +109,23 @@ export function makeWorkers(count: number, log: Logger, watch = lookOften): Work
       for (let i = 1; i < count && !stopping; i++) void begin(false)
       return url
     },
-    async stop(signal) {
+    async stop(signal, noticeMs) {
       stopping = true
-      const ended = [...running].map(
-        (worker) => new Promise<number | null>((resolve) => worker.process.once('close', resolve)),
+      const ended = Promise.all(
+        [...running].map((worker) => new Promise<number | null>((resolve) => worker.process.once('close', resolve))),
       )
       for (const worker of running) tell(worker, { kind: 'stop', signal })
+      void ended.then(notice.cutShort)
+      await notice.wait(noticeMs)
       const late = setTimeout(kill, STOP_WITHIN_MS)
-      const codes = await Promise.all(ended)
+      const codes = await ended
       clearTimeout(late)
       return codes.every((code) => code === 0) ? 0 : 1
+    },
+    hurry() {
+      if (!notice.cutShort()) return false
+      for (const worker of running) tell(worker, { kind: 'hurry' })
+      return true
     },
     kill,
   }

@@ -9,8 +9,8 @@ export interface Worker {
   /** The number of this worker. A worker that replaces another has a number of its own. */
   id: number
   ready(url: string): void
-  /** Registers a function that is called when the whole service is to stop. */
-  onStop(stop: (signal: string) => void): void
+  /** Registers what is called when the whole service is to stop, and when it is to stop without serving on. */
+  onStop(stop: (signal: string) => void, hurry: () => void): void
   shareMetrics: ShareMetrics
   /** The workers that share places with this one; `count` is how many there are. */
   siblings(count: number): Siblings
@@ -29,6 +29,7 @@ export function joinPrimary(): Worker | null {
   let asks = 0
   // Until `onStop` is called: the worker does not serve anybody yet.
   let stop: (signal: string) => void = () => process.exit(0)
+  let hurry = (): void => {}
   let ownMetrics: () => Promise<MetricsOfProcess> = async () => []
 
   async function answer(question: Question): Promise<Answer> {
@@ -39,6 +40,7 @@ export function joinPrimary(): Worker | null {
 
   worker.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') stop(message.signal)
+    else if (message.kind === 'hurry') hurry()
     else if (message.kind === 'ping') tell({ kind: 'alive' })
     else if (message.kind === 'answers') waiting.get(message.ask)?.(message.answers)
     else if (message.kind === 'question') {
@@ -62,7 +64,10 @@ export function joinPrimary(): Worker | null {
   return {
     id: worker.id,
     ready: (url) => tell({ kind: 'ready', url }),
-    onStop: (hear) => void (stop = hear),
+    onStop(hearStop, hearHurry) {
+      stop = hearStop
+      hurry = hearHurry
+    },
     shareMetrics(own) {
       ownMetrics = own
       return async () => {

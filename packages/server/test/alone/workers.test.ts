@@ -42,9 +42,9 @@ async function untilGone(pids: readonly number[]): Promise<void> {
 describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, () => {
   let fresh: FreshStore
   let service: RunningProcess
-  const start = async (): Promise<RunningProcess> => {
+  const start = async (more: Record<string, string> = {}): Promise<RunningProcess> => {
     const env = { ...fresh.env, BOOTSTRAP_ADMIN_KEY: KEY, WORKERS: '2', RATE_LIMIT_TENANT: 'off', LOG_LEVEL: 'info' }
-    const started = await startProcess(env)
+    const started = await startProcess({ ...env, ...more })
     await started.printed(/(?:a worker is ready[^]*){2}/)
     return started
   }
@@ -168,6 +168,23 @@ describe('workers', { skip: POSTGRES_URL ? false : 'PostgreSQL is missing' }, ()
     const { code } = await service.stop()
     assert.equal(code, 0)
     await untilGone(pids())
+  })
+
+  test('[NODE-7] [SCL-6] all workers serve for DRAIN_S after a signal, and a second one ends that', {
+    timeout: 120_000,
+  }, async () => {
+    service = await start({ DRAIN_S: '300' })
+    // As a supervisor does that signals every process of a service.
+    process.kill(pids()[0]!, 'SIGTERM')
+    service.kill('SIGTERM')
+    await service.printed(/(?:not ready any more, and still serving[^]*){2}/)
+    // Workers take turns by connection.
+    for (const path of ['/readyz', '/readyz', '/openapi.json', '/openapi.json'])
+      assert.equal((await request(service.url, path)).status, path === '/readyz' ? 503 : 200)
+    assert.ok(pids().every(isRunning))
+    assert.doesNotMatch(service.output(), /finishing what was taken|a worker ended/)
+    assert.equal((await service.stop()).code, 0)
+    assert.equal(service.output().match(/finishing what was taken/g)?.length, 2)
   })
 
   test('[SCL-6] workers end when their parent process is killed', { timeout: 120_000 }, async () => {

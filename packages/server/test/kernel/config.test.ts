@@ -15,6 +15,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, the defaults hol
     host: '0.0.0.0',
     port: 8080,
     workers: 1,
+    drainS: 0,
     dataDir: './data',
     databaseUrl: null,
     databaseReadUrl: null,
@@ -50,6 +51,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, the defaults hol
 const WRONG: Record<string, string[]> = {
   HOST: ['a b', 'http://x'],
   PORT: ['-1', '65536', '80.5', 'http', '0x50', ' '],
+  DRAIN_S: ['-1', '301', '10s', 'off'],
   DATA_DIR: ['a\0b'],
   DATABASE_URL: ['mysql://x/y', 'localhost:5432', '/tmp/db'],
   DATABASE_READ_URL: ['mysql://x/y', 'postgres://a,b/c', 'postgres://a/b?target_session_attrs=read-write'],

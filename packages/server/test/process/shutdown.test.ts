@@ -131,6 +131,23 @@ test('[HTTP-28] a second signal ends the process at once', async () => {
   await half.closed
 })
 
+for (const [ends, seconds] of Object.entries({ 'DRAIN_S has passed': '1', 'a second signal comes': '300' }))
+  test(`[NODE-7] it is not ready after a signal, and serves until ${ends}`, async () => {
+    const service = await startProcess({ ...env, DRAIN_S: seconds })
+    const headers = { authorization: `Bearer ${await tokenFor(service)}`, connection: 'close' }
+    service.kill('SIGTERM')
+    await service.printed(/not ready any more, and still serving/)
+    if (seconds === '300') {
+      assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
+      assert.equal((await fetch(`${service.url}/v1/agents`, { headers })).status, 200)
+      service.kill('SIGHUP')
+      assert.equal((await fetch(`${service.url}/healthz`)).status, 200, 'a terminal that is closed sends it twice')
+      service.kill('SIGTERM')
+    }
+    assert.equal((await service.ended).code, 0)
+    assert.match(service.output(), /still serving[^]*finishing what was taken/)
+  })
+
 test('[HTTP-28] clients that disconnect before their response are not counted for ever', async () => {
   const service = await startProcess(env)
   const token = await tokenFor(service)

@@ -1,0 +1,74 @@
+// A node that is told to stop serves on for a while, and tells load balancers and clients to go elsewhere.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { asleep } from '../support/asleep.ts'
+import { onBothEngines } from '../support/engines.ts'
+import { assertError } from '../support/expect.ts'
+import { rawConnection } from '../support/raw-http.ts'
+import { startService, type Service, type TestAgent } from '../support/service.ts'
+
+onBothEngines((engine) => {
+  let node: Service
+  let agent: TestAgent
+  before(async () => {
+    node = await startService(engine, { DRAIN_S: '20' })
+    agent = await (await node.tenant()).agent()
+    const body = { event_type: 'com.test.*', filter_expression: 'true', priority: 0, enrichment_depth: 'none' }
+    const made = await node.call(`POST /v1/agents/${agent.id}/interests`, { token: agent.token, body })
+    assert.equal(made.status, 201)
+  })
+  after(() => node.stop())
+
+  test('[NODE-7] it is not ready at once, and serves on until DRAIN_S has passed', async () => {
+    const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`
+    const [kept, pipelined] = [await rawConnection(node.url), await rawConnection(node.url)]
+    kept.write(ask('/healthz'))
+    assert.equal((await kept.reply()).headers['connection'], 'keep-alive')
+    const poll = await asleep(node.clock, () => node.call('GET /v1/delivery/poll?wait=15', { token: agent.token }))
+
+    const notice = await asleep(node.clock, () => node.app.giveNotice())
+    assertError(await node.call('GET /readyz'), 'service_unavailable')
+    assert.equal((await node.call('GET /healthz')).status, 200)
+    assert.equal(poll.hasEnded(), false)
+    kept.write(ask(`/v1/agents/${agent.id}`))
+    const served = await kept.reply()
+    assert.deepEqual([served.status, served.headers['connection']], [200, 'close'])
+    await kept.closed
+    for (const path of ['/console', '/mcp', '/v1/nowhere'])
+      assert.equal((await node.call(`GET ${path}`)).headers.get('connection'), 'close', path)
+
+    // The connection ends with the last of the requests that are on their way.
+    pipelined.write(ask('/v1/agents') + ask('/healthz') + ask('/v1/channels'))
+    const replies = [await pipelined.reply(), await pipelined.reply(), await pipelined.reply()]
+    assert.deepEqual(
+      replies.map(({ status, headers }) => [status, headers['connection']]),
+      [
+        [200, 'keep-alive'],
+        [200, 'keep-alive'],
+        [200, 'close'],
+      ],
+    )
+    await pipelined.closed
+
+    const event = { specversion: '1.0', id: 'late', source: '/test', type: 'com.test.late' }
+    assert.equal((await node.call('POST /v1/events', { token: agent.token, body: event })).status, 202)
+    const polled = await poll.result
+    assert.equal(polled.body.count, 1, 'a poll that waits gets what comes')
+    assert.equal(polled.headers.get('connection'), 'close')
+
+    await node.clock.advance(19_000)
+    assert.equal(notice.hasEnded(), false)
+    assert.equal((await node.call('GET /v1/agents', { token: agent.token })).status, 200)
+    await node.clock.advance(1_000)
+    await notice.result
+    assert.equal(node.app.cutNoticeShort(), false)
+  })
+
+  test('[NODE-7] the wait can be cut short, once', async () => {
+    const { result, hasEnded } = await asleep(node.clock, () => node.app.giveNotice())
+    assert.equal(hasEnded(), false)
+    assert.equal(node.app.cutNoticeShort(), true)
+    await result
+    assert.equal(node.app.cutNoticeShort(), false)
+  })
+})
