@@ -14,6 +14,16 @@ export const MIGRATING = 'schema migrations'
 /** PostgreSQL's code for a table or an index that exists; its message may be in another language. */
 const DUPLICATE_TABLE = '42P07'
 
+const DEPENDED_ON = 'If that is yours, drop it, start the service, and create it again.'
+/** What to do about an error of PostgreSQL, by its code. */
+const WHAT_TO_DO: Readonly<Record<string, string>> = {
+  '0A000': DEPENDED_ON, // a column of which a view or a publication is made has a new type or collation
+  '2BP01': DEPENDED_ON, // what a view is made of is dropped
+  42501:
+    'The role in DATABASE_URL must own the tables of Sensorium and have CREATE on their schema: run "grant create on schema <schema> to <role>".',
+  '3F000': 'Create the schema that the role in DATABASE_URL has in its search_path, and grant it CREATE on it.',
+}
+
 interface Migration {
   version: number
   name: string
@@ -78,6 +88,15 @@ function withLeftoversHint(error: unknown, current: number): unknown {
   )
 }
 
+/** Adds what to do, and what the error is about: PostgreSQL names a view in the details alone. */
+function withWhatToDo(error: unknown): never {
+  const { message, code, detail } = error as Error & { code?: string; detail?: string }
+  const hint = WHAT_TO_DO[code ?? '']
+  if (hint === undefined) throw error
+  const whole = detail === undefined ? message : `${message}: ${detail}`
+  throw new Error(`${whole.replace(/\.$/, '')}. ${hint}`, { cause: error })
+}
+
 /** Brings the store to this code's schema and returns how many migrations ran. */
 export async function migrate(store: Store, now: number): Promise<number> {
   const migrations = readMigrations(store.dialect.engine)
@@ -113,5 +132,5 @@ export async function migrate(store: Store, now: number): Promise<number> {
     return missing.length
   }
   // An index on fifteen million events took 20 s, more than any other statement may take.
-  return store.tx(bringUp, { takesLong: true })
+  return store.tx(bringUp, { takesLong: true }).catch(withWhatToDo)
 }

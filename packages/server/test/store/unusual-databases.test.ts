@@ -108,6 +108,39 @@ test('[STO-21] a store in a database of any language compares text by its bytes,
   assert.deepEqual(await elsewhere.store.rows(others), [])
 })
 
+test('[STO-4] [STO-21] what an operator has made of a column, and keeps it from changing, is named with what to do', {
+  skip,
+}, async (t) => {
+  const { store, drop } = await emptyStore(inLanguage('cs'))
+  t.after(drop)
+  await store.tx((tx) => migrateTo(tx, 34, 0))
+  const whatToDo = /\. If that is yours, drop it, start the service, and create it again\.$/
+  for (const [make, undo, named] of [
+    ['create view mine as select name from settings', 'drop view mine', /: .*\bview mine depends on column "name"/],
+    [
+      "create publication mine for table settings where (name = 'a')",
+      'drop publication mine',
+      /: publication .*mine depends on column "name"/,
+    ],
+  ] as const) {
+    await store.tx((tx) => tx.run(make))
+    await assert.rejects(migrate(store, 0), ({ message }: Error) => named.test(message) && whatToDo.test(message))
+    await store.tx((tx) => tx.run(undo))
+  }
+  await migrate(store, 0)
+})
+
+test('[STO-4] a role that may make no tables, or has no schema, is told what it needs', { skip }, async (t) => {
+  await assert.rejects(
+    opened(t, unusualPostgres('', 'role = pg_monitor')),
+    /schema public\. The role in DATABASE_URL must own the tables of Sensorium and have CREATE on their schema: run "grant create on schema <schema> to <role>"\.$/,
+  )
+  await assert.rejects(
+    opened(t, unusualPostgres('', 'search_path = nowhere')),
+    /\. Create the schema that the role in DATABASE_URL has in its search_path, and grant it CREATE on it\.$/,
+  )
+})
+
 test('[STO-21] a misspelt word is corrected in a database of any language', { skip }, async (t) => {
   const service = await startService(inLanguage('en-US'))
   t.after(() => service.stop())
