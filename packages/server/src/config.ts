@@ -5,6 +5,7 @@ import { DEFAULT_CLIENT_TYPES, SLUG } from '@sensorium/contract'
 import { databaseServers, OPTIONS_ACCEPTED } from './kernel/database-url.ts'
 import { parseRange, type AddressRange } from './kernel/addresses.ts'
 import { LOG_LEVELS } from './kernel/logger.ts'
+import { misspelt, type Misspelt } from './kernel/misspelt.ts'
 
 export interface Config {
   host: string
@@ -47,6 +48,8 @@ export interface Config {
   trustedProxies: readonly AddressRange[]
   bootstrapTenant: string
   bootstrapAdminKey: string | null
+  /** Variables that are no setting, and almost have the name of one. */
+  misspelt: readonly Misspelt[]
 }
 
 export class ConfigError extends Error {
@@ -70,8 +73,10 @@ const SECRET_TEXT = `at least ${LEAST_SECRET} characters, not counting white spa
 /** Reads variables, and collects a sentence for each that is wrong. */
 function makeReader(env: Env) {
   const wrong: string[] = []
+  const names = new Set<string>()
 
   function read<T>(name: string, fallback: T, accepted: string, parse: (text: string) => T | undefined): T {
+    names.add(name)
     const text = env[name]
     if (text === undefined || text === '') return fallback
     const value = parse(text)
@@ -93,7 +98,7 @@ function makeReader(env: Env) {
 
   const text = (name: string): string | null => read<string | null>(name, null, 'a text', (value) => value)
 
-  return { wrong, read, whole, limit, text }
+  return { wrong, names, read, whole, limit, text }
 }
 
 type Reader = ReturnType<typeof makeReader>
@@ -264,6 +269,7 @@ export function readConfig(env: Env): Config {
     bootstrapAdminKey: read<string | null>('BOOTSTRAP_ADMIN_KEY', null, 'ak_live_ and 32 letters or digits', (value) =>
       /^ak_live_[A-Za-z0-9]{32}$/.test(value) ? value : undefined,
     ),
+    misspelt: [],
   }
   if (
     config.databaseUrl !== null &&
@@ -277,5 +283,5 @@ export function readConfig(env: Env): Config {
   if (config.databaseReadUrl !== null && config.databaseUrl === null)
     wrong.push('DATABASE_READ_URL takes the replica of the server in DATABASE_URL, which is not set')
   if (wrong.length > 0) throw new ConfigError(wrong)
-  return config
+  return { ...config, misspelt: misspelt(env, reader.names) }
 }

@@ -111,6 +111,8 @@ async function run(): Promise<void> {
   const worker = joinPrimary()
   const log = makeLogger(config.logLevel, worker?.id)
   if (worker) return runWorker(config, log, worker)
+  for (const { name, meant } of config.misspelt)
+    log.warn({ variable: name }, `${name} is not a setting and has no effect. Did you mean ${meant}?`)
   return config.workers > 1 ? runWorkers(config, log) : runAlone(config, log)
 }
 

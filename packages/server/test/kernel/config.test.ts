@@ -41,6 +41,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, the defaults hol
     trustedProxies: [],
     bootstrapTenant: 'default',
     bootstrapAdminKey: null,
+    misspelt: [],
   }
   assert.partialDeepStrictEqual(readConfig({}), expected)
   // An empty variable is one that is not set, as a container's environment often has it.

@@ -129,6 +129,16 @@ test('[CFG-1] all wrong variables are reported at once, with exit code 1, before
   assert.doesNotMatch(stderr, /ak_live_short|'short'/, 'a secret is not repeated')
 })
 
+test('[CFG-1] a start warns of a variable that was probably meant to be a setting', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const service = await startProcess({ ...env, RETENTION_DAY: '5' })
+  const { stdout } = await service.stop()
+  const warnings = stdout.match(/"level":"?(?:warn|40)"?.*/g)
+  assert.equal(warnings?.length, 1, stdout)
+  assert.match(warnings![0]!, /RETENTION_DAY is not a setting and has no effect\. Did you mean RETENTION_DAYS\?/)
+})
+
 test('[CFG-3] PostgreSQL without SENSORIUM_SECRET is refused', async () => {
   const { code, stderr } = await refusedStart({ DATABASE_URL: 'postgres://127.0.0.1/x' })
   assert.equal(code, 1)
