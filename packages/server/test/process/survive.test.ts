@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
-import { startProcess } from '../support/process.ts'
+import { COMMAND, startInstalled, startProcess } from '../support/process.ts'
 import { rawConnection } from '../support/raw-http.ts'
 
 test('[HTTP-3] a broken body behind a GET is refused, and its response is dropped', async (t) => {
@@ -28,4 +28,15 @@ test('[HTTP-3] a broken body behind a GET is refused, and its response is droppe
   }
   assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
   assert.equal((await service.stop()).code, 0)
+})
+
+test('[PKG-4] SIGUSR1 opens no debugger, and nothing else happens', async (t) => {
+  if (process.versions.node.split('.')[0] !== '24') return t.skip('the release that the service is given flags for')
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const service = await startInstalled(COMMAND, env)
+  service.kill('SIGUSR1')
+  assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
+  const { code, stderr } = await service.stop()
+  assert.deepEqual([code, stderr], [0, ''])
 })
