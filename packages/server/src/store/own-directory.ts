@@ -1,11 +1,15 @@
 // One service owns a data directory. The operating system drops the lock with the process, so a crash leaves nothing to
 // clean up. The command line works beside a running service and does not take the lock.
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
 import { giveToOwner, isThere, makePrivate } from './data-directory.ts'
 
 /** SQLITE_BUSY: another process holds the lock. */
 const BUSY = 5
+
+/** How long a command that runs beside the start may take. */
+const COMMAND_MS = 5_000
 
 // A connection that nothing refers to is garbage-collected, and its lock is dropped with it.
 const held = new Set<DatabaseSync>()
@@ -29,5 +33,25 @@ export function ownDirectory(directory: string): () => void {
   held.add(lock)
   return () => {
     if (held.delete(lock)) lock.close()
+  }
+}
+
+/**
+ * Throws if a process uses the database by another name: SQLite keeps a log beside each name, and each service would
+ * overwrite what the other has stored. More names alone are no reason, because a snapshot by hard links makes some.
+ * SQLite's exclusive mode locks the file itself.
+ */
+export function requireUnused(database: string): void {
+  if (statSync(database).nlink === 1) return
+  const probe = new DatabaseSync(database, { timeout: COMMAND_MS })
+  try {
+    probe.exec('pragma locking_mode = exclusive; begin immediate; rollback')
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== BUSY) return // whoever opens it says what is wrong with it
+    throw new Error(
+      `${database} has several names (hard links), and another process uses it. Stop that one first, or copy the database with "sensorium backup".`,
+    )
+  } finally {
+    probe.close()
   }
 }

@@ -1,6 +1,6 @@
 // One service owns a data directory; the command line works beside it.
 import assert from 'node:assert/strict'
-import { readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import v8 from 'node:v8'
@@ -129,4 +129,23 @@ test('[STO-5] a database that is a symbolic link is refused; a folder may be one
   await assert.rejects(open(folder), {
     message: `${databaseFile(folder)} is a symbolic link. Move the database here, or make DATA_DIR itself a link to its folder.`,
   })
+})
+
+test('[STO-5] a database that runs under another name is refused; names that nobody uses are no matter', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const [first, second] = ['first', 'second'].map((name) => path.join(env['DATA_DIR']!, name)) as [string, string]
+  const started = (DATA_DIR: string) => ({ ...env, SENSORIUM_SECRET: 'sixteen characters', DATA_DIR })
+  const service = await startProcess(started(first))
+  t.after(() => service.stop())
+  mkdirSync(second)
+  linkSync(databaseFile(first), databaseFile(second))
+  const { code, stderr } = await refusedStart(started(second))
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    `Sensorium did not start: ${databaseFile(second)} has several names (hard links), and another process uses it. Stop that one first, or copy the database with "sensorium backup".\n`,
+  )
+  await service.stop()
+  assert.equal((await (await startProcess(started(first))).stop()).code, 0)
 })
