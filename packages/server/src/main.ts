@@ -33,8 +33,8 @@ const orShowKey =
   }
 
 /**
- * Calls `stop` at the first signal, and `again` at every further one. A terminal that is closed may send SIGHUP twice, by the
- * system and by the shell, so that one is never a further one.
+ * Calls `stop` at the first signal, and `again` at every further one. A terminal that is closed may send SIGHUP twice,
+ * by the system and by the shell, so a second SIGHUP counts for nothing.
  */
 function onSignals(stop: (signal: string) => void, again: () => void): void {
   let stopping = false
