@@ -1,9 +1,9 @@
 // Tools for memories that say the same, for events of before a subscription, and for giving back many deliveries.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { TOOLS } from '../../src/mcp/make-mcp-server.ts'
 import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestTenant } from '../support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { connectMcp, useTool } from './tools.ts'
 
 const PUMP = { title: 'Pump 7 overheats', content: 'The coolant valve of pump 7 sticks when it is cold.' }
@@ -19,14 +19,14 @@ test('[MCP-52] a merge is announced as one that deletes, and the search before i
   assert.deepEqual(effectOf('merge_memories'), [false, true, true])
 })
 
+interface Remembered {
+  id: string
+  similar?: { id: string; score: number }[]
+}
+
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine, { RATE_LIMIT_AGENT: '1000' })
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine, { RATE_LIMIT_AGENT: '1000' })
+  const tenant = tenantForSuite(service)
 
   test('[MCP-52] memories that say the same are found and merged, and a refusal says what to do', async () => {
     const [agent, colleague] = [await tenant.agent({ team: 'plant' }), await tenant.agent({ team: 'plant' })]
@@ -37,7 +37,13 @@ onBothEngines((engine) => {
     const remember = async (by: typeof client, memory: object) =>
       (await useTool<{ id: string }>(by, 'remember', memory)).result.id
     const kept = await remember(client, PUMP)
-    const twin = await remember(client, ALIKE)
+    await service.app.memory.embedding.idle()
+    const { result: second } = await useTool<Remembered>(client, 'remember', ALIKE)
+    const twin = second.id
+    assert.deepEqual(
+      second.similar?.map(({ id, score }) => [id, score > 0.92]),
+      [[kept, true]],
+    )
     const shared = await remember(client, { ...UNLIKE, scope: 'institutional' })
     const foreign = await remember(theirs, { ...UNLIKE, scope: 'institutional' })
     await service.app.memory.embedding.idle()

@@ -69,10 +69,18 @@ export const memoryTools = [
       ),
       metadata: Type.Optional(metadata),
     }),
-    output: MemorySummary,
+    output: Type.Object({
+      ...MemorySummary.properties,
+      similar: Type.Optional(
+        Type.Array(Type.Object({ id: Type.String(), score: Type.Number() }), {
+          description: 'Memories that say nearly the same; merge_memories makes one of yours',
+        }),
+      ),
+    }),
     effect: 'adds',
     async run({ type = 'semantic', scope = 'agent', ...rest }, { call }) {
-      return summaryOf(await call(operations.createMemory, { body: { type, scope, ...rest } }))
+      const { similar, ...memory } = await call(operations.createMemory, { body: { type, scope, ...rest } })
+      return { ...summaryOf(memory), ...(similar ? { similar } : {}) }
     },
   }),
   tool({
