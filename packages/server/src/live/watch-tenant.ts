@@ -49,14 +49,14 @@ export interface WatchTools {
 /** Starts watching: events accepted from now on are new. */
 export async function watchTenant({ store, clock, activity }: WatchTools, tenantId: string): Promise<TenantWatch> {
   const measureBacklog = makeMeasureBacklog(store, tenantId)
-  const began = clock.now()
+  /** The next look reads what was accepted since then. */
+  let since = clock.now() - OVERLAP_MS
   let lookedAt = clock.elapsed()
-  /** Events that earlier looks returned, with the time they were accepted. */
+  /** Events that earlier looks returned and the next one reads again, with the time they were accepted. */
   let seen = new Map<string, number>()
   await activity.flushEverywhere()
   let minutes = await countsByMinute()
-  // As far back as the first look reads, however long this has taken.
-  noteSeen(await newestSince(store, tenantId, began - OVERLAP_MS, MAX_READ))
+  noteSeen(await newestSince(store, tenantId, since, MAX_READ))
 
   async function countsByMinute(): Promise<Map<number, Counts>> {
     const rows = await readMinutes(store, tenantId, minuteOf(clock.now()) - 1)
@@ -64,10 +64,9 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
   }
 
   function noteSeen(events: readonly SummaryRow[]): SummaryRow[] {
-    const since = clock.now() - 2 * OVERLAP_MS
     const fresh = events.filter(({ id }) => !seen.has(id))
-    seen = new Map([...seen].filter(([, receivedAt]) => receivedAt >= since))
     for (const { id, received_at } of fresh) seen.set(id, received_at)
+    seen = new Map([...seen].filter(([, receivedAt]) => receivedAt >= since))
     return fresh
   }
 
@@ -85,10 +84,10 @@ export async function watchTenant({ store, clock, activity }: WatchTools, tenant
       const now = clock.now()
       const elapsed = clock.elapsed()
       const seconds = Math.round(elapsed - lookedAt) / 1000
-      const events = noteSeen(
-        await newestSince(store, tenantId, Math.floor(now - (elapsed - lookedAt)) - OVERLAP_MS, MAX_READ),
-      )
+      const newest = await newestSince(store, tenantId, since, MAX_READ)
+      since = now - OVERLAP_MS
       lookedAt = elapsed
+      const events = noteSeen(newest)
       const counts = await countSince()
       const backlog = await measureBacklog(now, counts.deliveries - counts.acknowledgements - counts.dead_letters)
       const isCut = events.length === MAX_READ
