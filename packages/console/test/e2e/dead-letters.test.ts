@@ -111,6 +111,7 @@ describe('dead letters', { skip: noBrowser }, () => {
       const letter = page.getByRole('dialog')
       await letter.locator('dd').getByText(event_id).waitFor()
       assert.equal(await letter.getByRole('link', { name: event_id }).count(), links)
+      await console.closePages()
     }
     const triage = createClient({ url: console.url, apiKey: keys.triage })
     const memory = { type: 'semantic', scope: 'institutional', title: 'Doors', content: 'They open.' } as const

@@ -177,7 +177,7 @@ describe('dialogs', { skip: noBrowser }, () => {
       await press(dialog, 'I have copied it')
       await page.locator('.secret').waitFor({ state: 'detached' })
       assert.deepEqual(complaints, [])
-      await page.unrouteAll()
+      await console.closePages()
     }
   })
 

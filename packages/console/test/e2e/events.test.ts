@@ -104,6 +104,7 @@ describe('events', { skip: noBrowser }, () => {
         '(() => { const cell = document.querySelector("[role=cell]:has(time)"); return cell.scrollWidth - cell.clientWidth })()',
       )
       assert.equal(out, 0, `at ${width}`)
+      await console.closePages()
     }
   })
 

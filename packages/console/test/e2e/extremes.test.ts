@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createClient } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite, OPERATOR_TOKEN } from '../support/console.ts'
+import { consoleForSuite, goTo, OPERATOR_TOKEN } from '../support/console.ts'
 
 describe('extremes', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -28,15 +28,14 @@ describe('extremes', { skip: noBrowser }, () => {
       const { page } = await console.signIn(console.adminKey, at, { viewport: { width, height: 800 } })
       await page.getByText('rrrrrrrrrr').waitFor()
       assert.equal(await page.evaluate(wider), 0, `the event at ${width}`)
-      await page.goto(`${console.url}/console/dead-letters`)
-      await page.getByLabel('API key').fill(console.adminKey)
-      await page.keyboard.press('Enter')
+      await goTo(page, '/dead-letters')
       await page.getByRole('row', { name: /com\.extreme/ }).click()
       await page.getByRole('dialog').getByText('rrrrrrrrrr').first().waitFor()
       const out = await page.evaluate<number>(
         '(() => { const one = document.querySelector("[role=dialog] .failed, dialog .failed"); return one.scrollWidth - one.clientWidth })()',
       )
       assert.equal(out, 0, `the dead letter at ${width}`)
+      await console.closePages()
     }
   })
 
@@ -89,10 +88,10 @@ describe('extremes', { skip: noBrowser }, () => {
     const toast = (await page.locator('.toast').boundingBox())!
     assert.ok(toast.x + toast.width <= viewport.width && toast.height < 300, 'the message is in the window')
     assert.equal(await page.evaluate(wider), '')
-    await page.evaluate<void>(`history.pushState(null, '', '/console/agents')`)
+    await goTo(page, '/agents')
     await page.locator('.cell', { hasText: name }).hover()
     await page.locator(`.cell[title="${name}"]`).waitFor()
-    await page.evaluate<void>(`history.pushState(null, '', '/console/memory/${id}')`)
+    await goTo(page, `/memory/${id}`)
     for (const verb of ['Forget', 'Relate']) {
       await page.getByRole('button', { name: verb, exact: true }).click()
       await assertInside()
@@ -124,7 +123,7 @@ describe('extremes', { skip: noBrowser }, () => {
       })()`
       assert.ok((await page.evaluate<number>(colon)) <= right!.x + 1, 'the colon is between them')
     }
-    await page.evaluate<void>(`history.pushState(null, '', '/console/agents')`)
+    await goTo(page, '/agents')
     await page.getByRole('row', { name }).waitFor()
     // How far the first letter is outside of its cell.
     const hidden = `(() => {
@@ -168,7 +167,7 @@ describe('extremes', { skip: noBrowser }, () => {
     await filter.locator('option', { hasText: 'Newest 7' }).first().waitFor({ state: 'attached' })
     await filter.locator('option:checked', { hasText: 'Sensor gateway' }).waitFor({ state: 'attached' })
 
-    await page.evaluate<void>(`history.pushState(null, '', '/console/channels/${channels.incidents.id}')`)
+    await goTo(page, `/channels/${channels.incidents.id}`)
     await page
       .getByRole('region', { name: /Members/ })
       .getByRole('button', { name: 'Add' })
@@ -188,7 +187,7 @@ describe('extremes', { skip: noBrowser }, () => {
       await admin.channels.addMember(channels.incidents.id, { participant_type: 'agent', participant_id })
     const { event_id } = await admin.channels.post(channels.incidents.id, { type: 'com.plant.all', source: '/plant' })
     const total = (await admin.events.get(event_id)).deliveries.length
-    await page.evaluate<void>(`history.pushState(null, '', '/console/events/${event_id}')`)
+    await goTo(page, `/events/${event_id}`)
     const receipts = page.getByRole('region', { name: /Receipts/ })
     // One of them may just be pushed to.
     await receipts.getByText(/^\d+ waiting/).waitFor()

@@ -5,7 +5,7 @@ import { createClient, type Client } from '@sensorium/client'
 import { bash } from '../../../server/test/support/process.ts'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { OPERATOR_TOKEN, consoleForSuite, openByKey } from '../support/console.ts'
+import { OPERATOR_TOKEN, consoleForSuite, goAfresh, openByKey } from '../support/console.ts'
 
 describe('the operator', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -216,12 +216,12 @@ describe('the operator', { skip: noBrowser }, () => {
       { at: '/ingestion?new=webhook', shows: 'Signing secret' },
       { at: `/ingestion?open=${webhook.id}`, shows: 'com.axe.order.created' },
     ]
+    const { page, complaints } = await console.signInAsOperator()
     for (const { at, shows } of views) {
-      const { page, complaints } = await console.signInAsOperator(at)
+      await goAfresh(page, at)
       await page.getByText(shows).first().waitFor()
       await assertSound(page, at)
       assert.deepEqual(complaints, [])
-      await console.closePages()
     }
   })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertSound } from '../support/axe.ts'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleWithMemories, pressPair } from '../support/console.ts'
+import { consoleWithMemories, goAfresh, pressPair } from '../support/console.ts'
 import { everyView } from '../support/views.ts'
 
 describe('the shell', { skip: noBrowser }, () => {
@@ -168,13 +168,8 @@ describe('the shell', { skip: noBrowser }, () => {
     await out.page.getByLabel('API key').waitFor()
     await assertSound(out.page, 'signing in')
     const { page, complaints } = await console.signIn(console.adminKey)
-    // Navigates as a link does: loading a page from scratch takes longer than checking it.
-    const go = (at: string) => page.evaluate<void>(`history.pushState(null, '', ${JSON.stringify(`/console${at}`)})`)
     for (const { at, ready } of everyView(console.plant)) {
-      // Leave the previous view first, so that it cannot be mistaken for this one.
-      await go('/no/such/page')
-      await page.getByText('There is no such page').waitFor()
-      await go(at)
+      await goAfresh(page, at)
       await ready(page)
       await assertSound(page, at)
       assert.deepEqual(complaints, [], at)

@@ -23,7 +23,10 @@ export interface OpenPage {
 
 interface Site {
   url: string
-  /** Opens a page, signed out. Pages without options share the browser's storage, but not the session. */
+  /**
+   * Opens a page, signed out. Pages share the browser's storage and cache, but not the session, unless there are options
+   * other than the size of its window; `{}` is enough.
+   */
   open(at?: string, options?: BrowserContextOptions): Promise<OpenPage>
   /** Opens a page, signed in. */
   signIn(key: string, at?: string, options?: BrowserContextOptions): Promise<OpenPage>
@@ -46,6 +49,18 @@ type Build<P> = (url: string, adminKey: string) => Promise<P>
 /** Presses two keys that belong together within a second, sent at once because a busy machine delays each call. */
 export async function pressPair(page: Page, first: string, second: string): Promise<void> {
   await Promise.all([page.keyboard.press(first), page.keyboard.press(second)])
+}
+
+/** Navigates as a link does: loading a page from scratch takes more CPU than most of what is tested on it. */
+export async function goTo(page: Page, at: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/console${at}`)})`)
+}
+
+/** The same, but leaves the previous view first, so that it cannot be mistaken for this one. */
+export async function goAfresh(page: Page, at: string): Promise<void> {
+  await goTo(page, '/no/such/page')
+  await page.getByText('There is no such page').waitFor()
+  await goTo(page, at)
 }
 
 /** Opens a row with Enter, held until it repeats. Returns what else that has pressed: nothing, if all is well. */
@@ -134,15 +149,20 @@ async function startSite(): Promise<Site> {
   let tab = await newTab()
   let isTaken = false
 
-  const newPage = async (options?: BrowserContextOptions): Promise<Page> => {
-    if (options !== undefined) return (await newContext(options)).newPage()
-    if (isTaken) return usual.newPage()
-    isTaken = true
-    // A tab that crashed, or that a test has closed, fails no other test.
-    await tab.evaluate('sessionStorage.clear()').catch(async () => (tab = await newTab()))
-    await tab.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-    await tab.setViewportSize(SCREEN)
-    return tab
+  const newPage = async (options: BrowserContextOptions = { viewport: SCREEN }): Promise<Page> => {
+    const { viewport, ...others } = options
+    if (!viewport || Object.keys(others).length > 0) return (await newContext(options)).newPage()
+    if (!isTaken) {
+      isTaken = true
+      // A tab that crashed, or that a test has closed, fails no other test.
+      await tab.evaluate('sessionStorage.clear()').catch(async () => (tab = await newTab()))
+      await tab.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+      await tab.setViewportSize(viewport)
+      return tab
+    }
+    const page = await usual.newPage()
+    if (viewport !== SCREEN) await page.setViewportSize(viewport)
+    return page
   }
 
   const open: Site['open'] = async (at = '', options) => {
