@@ -1,4 +1,5 @@
-// A circuit breaker, pure: from what happened and the time, it decides whether the endpoint may be tried.
+// A circuit breaker, pure: from what happened and the time that has elapsed, it decides whether the endpoint may be
+// tried.
 //
 // closed     everything may be tried
 // open       the endpoint failed too often in a row: nothing is tried until the pause is over, and no attempt is spent
@@ -23,25 +24,25 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 
 export const closed: Breaker = { failures: 0, pausedUntil: null }
 
-export const stateOf = ({ pausedUntil }: Breaker, now: number): BreakerState =>
-  pausedUntil === null ? 'closed' : now < pausedUntil ? 'open' : 'half_open'
+export const stateOf = ({ pausedUntil }: Breaker, elapsed: number): BreakerState =>
+  pausedUntil === null ? 'closed' : elapsed < pausedUntil ? 'open' : 'half_open'
 
 /** Returns how many requests may be under way; `otherwise` is the number without the breaker. */
-export function allowance(breaker: Breaker, now: number, otherwise: number): number {
-  const state = stateOf(breaker, now)
+export function allowance(breaker: Breaker, elapsed: number, otherwise: number): number {
+  const state = stateOf(breaker, elapsed)
   return state === 'closed' ? otherwise : state === 'half_open' ? Math.min(1, otherwise) : 0
 }
 
 /** The outcome of a request that was under way when the breaker opened tells nothing new. */
-export const succeeded = (breaker: Breaker, now: number): Breaker =>
-  stateOf(breaker, now) === 'open' ? breaker : closed
+export const succeeded = (breaker: Breaker, elapsed: number): Breaker =>
+  stateOf(breaker, elapsed) === 'open' ? breaker : closed
 
 /** A failure; `opensAfter` is with how many in a row the breaker opens. */
-export function failed(breaker: Breaker, now: number, opensAfter = OPENS_AFTER): Breaker {
+export function failed(breaker: Breaker, elapsed: number, opensAfter = OPENS_AFTER): Breaker {
   const failures = breaker.failures + 1
-  const state = stateOf(breaker, now)
+  const state = stateOf(breaker, elapsed)
   // The outcome of a request that was under way when the breaker opened tells nothing new.
   if (state === 'open') return { ...breaker, failures }
   if (state === 'closed' && failures < opensAfter) return { ...breaker, failures }
-  return { failures, pausedUntil: now + PAUSE_MS }
+  return { failures, pausedUntil: elapsed + PAUSE_MS }
 }

@@ -5,7 +5,7 @@ import { byMailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
-import { blockedUntil, noteUrl, reputationOf, wantedBy, type Endpoint } from './endpoint.ts'
+import { blockedFor, noteUrl, reputationOf, wantedBy, type Endpoint } from './endpoint.ts'
 import { RESPONSE_WITHIN_MS } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSlots, REPUTATIONS, type Grant, type Reputation } from './slots.ts'
@@ -64,10 +64,10 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
 
   function want(endpoint: Endpoint): void {
     if (stopping.aborted || !endpoint.due) return
-    const now = clock.now()
-    const from = blockedUntil(endpoint, now)
-    if (from > 0) return tools.wakeAt(endpoint, from)
-    if (wantedBy(endpoint, now) < 1) return
+    const elapsed = clock.elapsed()
+    const blockedMs = blockedFor(endpoint, elapsed)
+    if (blockedMs > 0) return tools.wakeAt(endpoint, clock.now() + blockedMs)
+    if (wantedBy(endpoint, elapsed) < 1) return
     slots.line(endpoint.mailbox.tenantId, reputationOf(endpoint), endpoint)
     schedule()
   }
@@ -88,10 +88,12 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   }
 
   function nextGroup(reputation: Reputation): Grant<Endpoint>[] {
-    const now = clock.now()
+    const elapsed = clock.elapsed()
     const group: Grant<Endpoint>[] = []
     for (let taken = 0; group.length < maxEndpoints && taken < MAX_GROUP_SLOTS; ) {
-      const grant = slots.grant(reputation, (endpoint) => Math.min(wantedBy(endpoint, now), MAX_GROUP_SLOTS - taken))
+      const grant = slots.grant(reputation, (endpoint) =>
+        Math.min(wantedBy(endpoint, elapsed), MAX_GROUP_SLOTS - taken),
+      )
       if (!grant) break
       grant.endpoint.claiming = true
       grant.endpoint.due = false // a wake-up from here on means something more

@@ -50,6 +50,7 @@ export interface History extends Responses {
 /** How the URL itself has been responding. */
 interface Responses {
   url: string
+  /** By `elapsed` of the clock, as the breaker's pause: it never leaves the process, and nobody can set that clock. */
   heldUntil: number
   succeededAt: number | null
   lastStatus: number | null
@@ -105,21 +106,25 @@ export function noteUrl(endpoint: Endpoint, url: string): void {
 export const reputationOf = ({ history: { breaker, succeededAt, lastError } }: Endpoint): Reputation =>
   breaker.failures > 0 || lastError !== null ? 'suspect' : succeededAt === null ? 'new' : 'proven'
 
-/** Returns the time before which nothing may be tried; 0 if it may be tried now. */
-export const blockedUntil = ({ history: { heldUntil, breaker } }: Endpoint, now: number): number => {
-  const from = Math.max(heldUntil, breaker.pausedUntil ?? 0)
-  return from > now ? from : 0
-}
+/** Returns for how many milliseconds nothing may be tried; 0 if it may be tried now. */
+export const blockedFor = ({ history: { heldUntil, breaker } }: Endpoint, elapsed: number): number =>
+  Math.max(0, Math.ceil(Math.max(heldUntil, breaker.pausedUntil ?? 0) - elapsed))
 
 /**
  * Returns how many more requests the endpoint may be given now. A claim costs the same for one as for many, so it waits
  * until a quarter of the window is free.
  */
-export function wantedBy(endpoint: Endpoint, now: number): number {
-  if (!endpoint.due || endpoint.claiming || blockedUntil(endpoint, now) > 0) return 0
+export function wantedBy(endpoint: Endpoint, elapsed: number): number {
+  if (!endpoint.due || endpoint.claiming || blockedFor(endpoint, elapsed) > 0) return 0
   const { breaker, window, underWay } = endpoint.history
-  const free = allowance(breaker, now, window) - underWay
+  const free = allowance(breaker, elapsed, window) - underWay
   return free * 4 < window && underWay > 0 ? 0 : free
+}
+
+/** One moment by both clocks: `now` for what is shown, `elapsed` for pauses. */
+interface Moment {
+  now: number
+  elapsed: number
 }
 
 /** Updates the history with the outcome of a push to `url`. */
@@ -129,13 +134,13 @@ export function applyOutcome(
   result: PushResult,
   outcome: PushOutcome,
   ms: number,
-  now: number,
+  at: Moment,
 ): void {
   // Otherwise the agent has got another path or query of the origin meanwhile.
-  if (history.url === url) noteResponse(history, result, outcome, ms, now)
+  if (history.url === url) noteResponse(history, result, outcome, ms, at)
   history.isProven ||= 'status' in result
   if (outcome.kind === 'acknowledged') {
-    history.breaker = succeeded(history.breaker, now)
+    history.breaker = succeeded(history.breaker, at.elapsed)
     history.window = Math.min(MAX_WINDOW, history.window + 1)
   } else if (outcome.kind === 'later') {
     // The endpoint responds, and says when to come back: that is no failure, but no reason to hurry either.
@@ -144,18 +149,18 @@ export function applyOutcome(
     const inHandshake = 'error' in result && result.failedHandshake === true
     const ofHandshakes = OPENS_AFTER_HANDSHAKES[history.isProven ? 'proven' : 'unproven']
     history.window = 1
-    history.breaker = failed(history.breaker, now, inHandshake ? ofHandshakes : OPENS_AFTER)
+    history.breaker = failed(history.breaker, at.elapsed, inHandshake ? ofHandshakes : OPENS_AFTER)
   }
 }
 
-function noteResponse(responses: Responses, result: PushResult, outcome: PushOutcome, ms: number, now: number): void {
+function noteResponse(responses: Responses, result: PushResult, outcome: PushOutcome, ms: number, at: Moment): void {
   responses.lastStatus = 'status' in result ? result.status : null
   responses.lastError = outcome.kind === 'acknowledged' ? null : outcome.error
   // A rough mean over the last ten or so, beginning with the first value.
   if ('status' in result) responses.latencyMs = responses.latencyMs === null ? ms : responses.latencyMs * 0.9 + ms * 0.1
-  if (outcome.kind === 'acknowledged') responses.succeededAt = now
+  if (outcome.kind === 'acknowledged') responses.succeededAt = at.now
   if (outcome.kind === 'later')
-    responses.heldUntil = Math.max(responses.heldUntil, now + Math.min(outcome.retryAfterMs, LONGEST_HOLD_MS))
+    responses.heldUntil = Math.max(responses.heldUntil, at.elapsed + Math.min(outcome.retryAfterMs, LONGEST_HOLD_MS))
 }
 
 /** Returns the keys of these secrets, cached: deriving them again for every push would be wasted work. */
@@ -165,10 +170,10 @@ export function keysOf(endpoint: Endpoint, secrets: readonly string[]): KeyObjec
   return endpoint.keys.keys
 }
 
-export function healthOf(endpoint: Endpoint | undefined, now: number): PushHealth {
+export function healthOf(endpoint: Endpoint | undefined, elapsed: number): PushHealth {
   const { breaker, lastStatus, lastError, succeededAt, latencyMs } = endpoint?.history ?? newHistory('')
   return {
-    state: stateOf(breaker, now),
+    state: stateOf(breaker, elapsed),
     consecutive_failures: breaker.failures,
     last_status: lastStatus,
     last_error: lastError,

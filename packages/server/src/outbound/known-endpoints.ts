@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Announcements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
-import { blockedUntil, newEndpoint, noteUrl, type Endpoint } from './endpoint.ts'
+import { blockedFor, newEndpoint, noteUrl, type Endpoint } from './endpoint.ts'
 import { pagePushed, pushedAmong, type PushedAgent } from './sql.ts'
 
 export interface KnownEndpointsTools {
@@ -133,7 +133,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
       const { recipientId } = endpoint.mailbox
       if (endpoints.get(recipientId) !== endpoint) return
       endpoints.delete(recipientId)
-      if (endpoint.history.breaker.failures === 0 && blockedUntil(endpoint, clock.now()) === 0) return
+      if (endpoint.history.breaker.failures === 0 && blockedFor(endpoint, clock.elapsed()) === 0) return
       if (resting.size >= MAX_KNOWN) resting.clear()
       resting.set(recipientId, endpoint)
     },

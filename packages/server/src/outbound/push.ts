@@ -116,7 +116,8 @@ export function makePush(tools: PushTools): Push {
       // For an endpoint that is gone, nothing more is claimed until that is stored.
       if (outcome.kind === 'gone') await settling
       if (outcome.kind !== 'interrupted' && outcome.kind !== 'not_sent') {
-        applyOutcome(history, target.endpoint, result, outcome, ms, clock.now())
+        const at = { now: clock.now(), elapsed: clock.elapsed() }
+        applyOutcome(history, target.endpoint, result, outcome, ms, at)
         observe(outcome.kind, ms / 1000)
       }
     } finally {
@@ -140,7 +141,7 @@ export function makePush(tools: PushTools): Push {
 
   return {
     runOnce: known.scan,
-    health: (agentId) => healthOf(known.get(agentId), clock.now()),
+    health: (agentId) => healthOf(known.get(agentId), clock.elapsed()),
     underWay: claims.slotsHeld,
     pausedEndpoints: () => [...known.all()].filter((endpoint) => endpoint.history.breaker.pausedUntil !== null).length,
     async close() {
