@@ -33,8 +33,6 @@ export interface PostgresOptions {
 export interface Connections {
   /** Runs work on a connection of its own, which is returned to the pool or, if it was lost, dropped. */
   withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>, caller?: Caller): Promise<T>
-  /** Runs work on a new connection, in whose session nothing is set. */
-  withNewClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs a transaction on a new connection that has no limits of time: a change of the schema may take minutes. */
   withPatientClient<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T>
   /** Runs a query on behalf of a caller, in that caller's turn. */
@@ -253,7 +251,6 @@ export function makeConnections(options: PostgresOptions, mayBeStandby = false):
 
   return {
     withClient,
-    withNewClient: (work) => whileOpen(() => onOwn(work)),
     withPatientClient: (work) =>
       whileOpen(() => onOwn((client) => client.query(MEANINGS + NO_LIMITS).then(() => work(client)))),
     readFor: (caller, work) => whileOpen(() => readFor(caller, work)),

@@ -2,7 +2,7 @@
 // 54 through the pool. Only quick queries may run here, because a result waits for the results before it.
 import type pg from 'pg'
 import { StoreUnavailable, type Value } from './db.ts'
-import { isStalePlan, send, setUp } from './postgres-wire.ts'
+import { lacksStatement, send, setUp } from './postgres-wire.ts'
 
 const LANES = 2
 
@@ -40,9 +40,8 @@ export function makeLookUps(
     try {
       await client.connect()
       setUp(client, withinMs)
-      // Only notices are written here. Each would wait for the disk, and make publishes wait for it. Mailboxes are read
-      // in the order of their index, as claims do (postgres-wire.ts).
-      client.query('set synchronous_commit = off; set enable_bitmapscan = off').catch(() => {})
+      // Mailboxes are read in the order of their index, as claims do (postgres-wire.ts).
+      client.query('set enable_bitmapscan = off').catch(() => {})
     } catch (error) {
       client.end().catch(() => {})
       // Whatever the server says: without a connection it is away.
@@ -61,7 +60,7 @@ export function makeLookUps(
         const client = lane.client ?? (await (lane.connecting ??= connect(lane)))
         return (await send(client, sql, values)).rows as R[]
       } catch (error) {
-        if (isStalePlan(error)) {
+        if (lacksStatement(error)) {
           lane.client?.end().catch(() => {})
           lane.client = null
         }

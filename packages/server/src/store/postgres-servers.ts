@@ -5,20 +5,29 @@
 // and shows old data, and a connection that only reads would stay there for good. So each new connection asks its
 // server before anything else does. That is enough: a primary becomes a standby by a restart, which ends connections.
 //
+// A pooler may also come back in transaction mode, in which nothing works as it should and what is set in a session
+// reaches others (postgres-sessions.ts). So the first new connection through one, at first and after something went
+// wrong, waits for a look at whether sessions are kept. While they are not, the database counts as away.
+//
 // A server can also vanish silently: nobody closes the connections, and a query would wait for its timeout, 17 s. So
 // while work is under way and no connection has received anything for two seconds, the servers are asked on new
 // connections. A server that does not respond counts as gone, and everything that waits for it fails.
-import type net from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { databaseServers } from '../kernel/database-url.ts'
 import { StoreUnavailable } from './db.ts'
+import {
+  chooseServer,
+  hasServerResponded,
+  hostOf,
+  ifReadOnly,
+  ifStandby,
+  keepsSessions,
+  never,
+  objectionTo,
+  probe,
+  socketOf,
+} from './postgres-probe.ts'
 
-const PROBE_WITHIN_MS = 2_500
-/**
- * The server that took writes so far keeps the work if it confirms that within this time, even if others would take it.
- */
-const STAY_WITHIN_MS = 1_000
 /** After no server took writes, callers within this time get the same error. */
 const ASK_AGAIN_MS = 250
 const PULSE_MS = 1_000
@@ -42,55 +51,6 @@ export interface Servers {
   /** Cuts the connections that have not ended: their server no longer responds, and they would keep the process. */
   close(): void
 }
-
-const socketOf = (client: pg.Client): net.Socket =>
-  (client as unknown as { connection: { stream: net.Socket } }).connection.stream
-
-const hostOf = (url: string): string => new URL(url).host
-
-/** What a server says of itself. A standby takes no writes either. */
-interface Role {
-  read_only: boolean
-  standby: boolean
-}
-const ROLE = "select current_setting('transaction_read_only') = 'on' as read_only, pg_is_in_recovery() as standby"
-
-/** Returns why work may not go to a server, or null if it may. */
-type Objection = (role: Role) => string | null
-const ifReadOnly: Objection = ({ read_only }) => (read_only ? 'it takes no writes' : null)
-/** A single server whose disk is full may be read-only, and still holds all the data: it can be read. */
-const ifStandby: Objection = ({ standby }) => (standby ? 'it is a standby' : null)
-const never: Objection = () => null
-
-async function probe(url: string, objection: Objection): Promise<string> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: PROBE_WITHIN_MS,
-    query_timeout: PROBE_WITHIN_MS,
-    application_name: 'sensorium',
-  })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    const { rows } = await client.query<Role>(ROLE)
-    const reason = objection(rows[0]!)
-    if (reason !== null) throw new Error(reason)
-    return url
-  } catch (error) {
-    throw new Error(`${hostOf(url)}: ${(error as Error).message || (error as { code?: string }).code}`, {
-      cause: error,
-    })
-  } finally {
-    socketOf(client).destroy()
-  }
-}
-
-/**
- * The server is there and refuses, because of too many connections for example. A code of five characters comes from
- * the server, any other from the socket; class 57 means that the server is starting or stopping.
- */
-const hasServerResponded = (error: unknown): boolean =>
-  /^(?!57)[0-9A-Z]{5}$/.test((error as { code?: string })?.code ?? '')
 
 /**
  * Calls `examine` when work is under way and no connection has received anything for a while. Returns a function that
@@ -126,6 +86,32 @@ function startPulse(
   return () => clearInterval(pulse)
 }
 
+/**
+ * Returns a function that is told why work may not go to a server that was asked, or null if it may. It warns once if
+ * work could before. A start that fails gives the reason itself.
+ */
+function makeNote(warn: (what: string, error: unknown) => void): (reason: string | null) => void {
+  let isUsed: boolean | null = null // null until work could go to one
+  return (reason) => {
+    if (isUsed && reason !== null) warn('the server is not used', new Error(reason))
+    if (isUsed === false && reason === null) warn('the server is used again', null)
+    if (isUsed !== null || reason === null) isUsed = reason === null
+  }
+}
+
+/** Knows whether the pooler at the address keeps sessions, until `forget` is called. `lost` is called if it does not. */
+function makePoolerWatch(url: () => string, lost: () => void): { keeps(): Promise<boolean>; forget(): void } {
+  let kept: Promise<boolean> | null = null
+  async function ask(): Promise<boolean> {
+    const keeps = await keepsSessions(url())
+    if (keeps) return true
+    kept = null
+    lost()
+    return false
+  }
+  return { keeps: () => (kept ??= ask()), forget: () => void (kept = null) }
+}
+
 /** `mayBeStandby` is for the connections to a replica. */
 export function makeServers(
   given: string,
@@ -136,11 +122,15 @@ export function makeServers(
   const parsed = databaseServers(given)
   if (!parsed) throw new Error('DATABASE_URL is not the address of a PostgreSQL database')
   const { urls, mustFindPrimary } = parsed
-  const objection = mustFindPrimary ? ifReadOnly : mayBeStandby ? never : ifStandby
+  const wanted = {
+    setting: mayBeStandby ? 'DATABASE_READ_URL' : 'DATABASE_URL',
+    objection: mustFindPrimary ? ifReadOnly : mayBeStandby ? never : ifStandby,
+  }
   const watched = new Map<pg.Client, string>()
   let current = urls[0]!
   let known = !mustFindPrimary
   let finding: Promise<void> | null = null
+  const note = makeNote(warn)
 
   function cut(where: (url: string) => boolean): void {
     for (const [client, url] of watched) {
@@ -150,17 +140,17 @@ export function makeServers(
     }
   }
 
+  // If one connection is no session, the others are none any more either.
+  const pooler = makePoolerWatch(
+    () => current,
+    () => cut(() => true),
+  )
+
   async function find(): Promise<void> {
-    const probes = urls.map((url) => probe(url, objection))
-    for (const asked of probes) asked.catch(() => {})
-    const stays = probes[urls.indexOf(current)]!.catch((error: Error) =>
-      hasServerResponded(error.cause) ? current : null,
-    )
-    const chosen =
-      (await Promise.race([stays, sleep(STAY_WITHIN_MS, null, { ref: false })])) ??
-      (await Promise.any(probes).catch(({ errors }: AggregateError) => {
-        throw new StoreUnavailable(`no server takes writes: ${errors.map((error: Error) => error.message).join('; ')}`)
-      }))
+    const chosen = await chooseServer(urls, current, wanted).catch((error: Error) => {
+      note(error.message)
+      throw error
+    })
     if (chosen !== current) {
       warn('another server takes the writes now', new Error(`${hostOf(chosen)} instead of ${hostOf(current)}`))
       current = chosen
@@ -186,7 +176,7 @@ export function makeServers(
       if (mustFindPrimary) {
         known = false
         await ready()
-      } else await probe(current, never)
+      } else await probe(current, { ...wanted, objection: never })
     } catch (error) {
       if (hasServerResponded((error as Error).cause)) return
       warn('the database does not respond', error)
@@ -197,14 +187,14 @@ export function makeServers(
   const stopPulse = startPulse(watched, underWay, examine)
 
   function markInDoubt(): void {
+    pooler.forget()
     if (mustFindPrimary) known = false
   }
 
   async function examineNew(client: pg.Client): Promise<void> {
-    if (objection === never) return
     try {
-      const { rows } = await client.query<Role>({ text: ROLE, query_timeout: PROBE_WITHIN_MS } as pg.QueryConfig)
-      const reason = objection(rows[0]!)
+      const reason = await objectionTo(client, wanted, pooler.keeps)
+      note(reason)
       if (reason === null) return
       // From now on the address is asked on one connection at a time, instead of by all the work that waits for it.
       known = false

@@ -84,11 +84,15 @@ const LOST = new Set([
   'Query read timeout',
 ])
 
+/** A prepared statement is not in the session, or was there before: a pooler no longer keeps sessions. */
+const isOtherSession = (error: unknown): boolean => ['26000', '42P05'].includes((error as { code?: string }).code ?? '')
+
 /**
- * A plan that this connection has made is for columns that a migration has changed since. A new connection makes its own.
+ * What this connection has prepared is of no use any more, and a new connection prepares its own: a migration has changed
+ * columns since, or a pooler has given the session to another connection.
  */
-export const isStalePlan = (error: unknown): boolean =>
-  (error as { routine?: string }).routine === 'RevalidateCachedQuery'
+export const lacksStatement = (error: unknown): boolean =>
+  (error as { routine?: string }).routine === 'RevalidateCachedQuery' || isOtherSession(error)
 
 /**
  * The server is away, going away, full or no longer the one that writes: SQLSTATE 08, 53, 57P and 25006, and errors of
@@ -101,7 +105,7 @@ export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: string; message?: string }
   if (!code) return LOST.has(message ?? '')
   return (
-    isStalePlan(error) ||
+    lacksStatement(error) ||
     /^(08|53|57P|25006)/.test(code) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)/.test(code)
   )
@@ -125,7 +129,8 @@ export const isQueueTimeout = (error: unknown): boolean =>
 export const isReadOnlyRefusal = (error: unknown): boolean => (error as { code?: string }).code === '25006'
 
 /** The server said that it did not do it, instead of saying nothing at all. */
-export const isRefusal = (error: unknown): boolean => /^(53|25006)/.test((error as { code?: string }).code ?? '')
+export const isRefusal = (error: unknown): boolean =>
+  isOtherSession(error) || /^(53|25006)/.test((error as { code?: string }).code ?? '')
 
 /** The statement took longer than its timeout: the server is there, and too busy. */
 export const isStatementTimeout = (error: unknown): boolean => (error as { code?: string }).code === '57014'

@@ -7,7 +7,6 @@ import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Store, type TxOptions, type Value } from './db.ts'
 import { isDistributed } from './distribution.ts'
 import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
-import { NoSessions, requireSessions } from './postgres-sessions.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, isUniqueViolation, send } from './postgres-wire.ts'
 import { followReplica, writeMark, type RowsFor } from './replica.ts'
@@ -23,21 +22,6 @@ function rowsOn({ withClient, readFor }: Connections): RowsFor {
       const query = async (client: pg.PoolClient): Promise<R[]> => (await send(client, sql, values)).rows as R[]
       return caller ? readFor(caller, query) : withClient('query', query)
     }
-}
-
-/** Like `rowsOn`, for a replica. All queries are refused if its connections turn out not to be sessions. */
-function rowsOnSessions(replica: Connections): RowsFor {
-  const rowsFor = rowsOn(replica)
-  let checked: Promise<void> | null = null
-  const check = (): Promise<void> =>
-    (checked ??= requireSessions('DATABASE_READ_URL', replica.withNewClient).catch((error: unknown) => {
-      if (!(error instanceof NoSessions)) checked = null // it may be over at the next query
-      throw error
-    }))
-  return (caller) => async (sql, values) => {
-    await check()
-    return rowsFor(caller)(sql, values)
-  }
 }
 
 /** Rejects if the database cannot hold every text. One that takes any bytes (SQL_ASCII) can. */
@@ -94,7 +78,7 @@ export function openPostgres(options: PostgresOptions): Store {
   let isSharded = false
   const tx = makeTx(connections, writes, () => isSharded)
   const mark = (text: string): Promise<number> => tx((db) => writeMark(db, text))
-  const staleRowsFor = replica ? followReplica(rowsFor, mark, rowsOnSessions(replica), options.warn) : rowsFor
+  const staleRowsFor = replica ? followReplica(rowsFor, mark, rowsOn(replica), options.warn) : rowsFor
 
   const store: Store = {
     name: 'postgres',
@@ -116,10 +100,7 @@ export function openPostgres(options: PostgresOptions): Store {
       Object.create(store, { rows: { value: mayBeStale ? staleRowsFor(caller) : rowsFor(caller) } }) as Db,
     beforeNextGroup: (begin) => void setImmediate(begin),
     withNextGroup: (begin) => void setImmediate(begin),
-    async requireSuitable() {
-      await requireSessions('DATABASE_URL', connections.withNewClient)
-      await requireUnicode(rows)
-    },
+    requireSuitable: () => requireUnicode(rows),
     async refreshCapabilities() {
       isSharded = await isDistributed({ dialect, rows })
     },
@@ -144,8 +125,10 @@ export function openPostgres(options: PostgresOptions): Store {
       )
       return row!.now
     },
-    // Sent at once, in a transaction of its own.
-    notify: (channel, payload) => connections.tell('select pg_notify(?, ?)', [channel, payload]),
+    // Sent at once, in a transaction of its own. Its commit would wait for the disk, and make publishes wait for it. The
+    // setting ends with the statement: one of the session would hold for commits of others if a pooler shared it.
+    notify: (channel, payload) =>
+      connections.tell("select set_config('synchronous_commit', 'off', true), pg_notify(?, ?)", [channel, payload]),
     listen: connections.listen,
     stats: connections.stats,
     async close() {

@@ -1,14 +1,18 @@
 // A real pooler between the service and PostgreSQL: in session mode it works, otherwise the start is refused with the
-// reason.
+// reason. One that changes its mode under a running service counts as an outage until it changes back.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { openStore, type Opened } from '../../src/store/open.ts'
+import { StoreUnavailable } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { POSTGRES_URL, postgres, type FreshStore } from '../support/engines.ts'
+import { realClock } from '../support/fake-clock.ts'
 import { noPooler, startPooler } from '../support/pgbouncer.ts'
+import { startService } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }, () => {
   let fresh: FreshStore
@@ -38,7 +42,7 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
     t.after(() => store.close())
     const caller = { tenantId: 'ten_1', id: 'a' }
     await store.readFor(caller, { mayBeStale: true }).rows('select 1') // begins a look at the replica
-    assert.match(await warned.promise, /^the replica is not read: DATABASE_READ_URL.*pool_mode = session/)
+    assert.match(await warned.promise, /^the replica is not read: .*DATABASE_READ_URL.*pool_mode = session/)
     const other = new pg.Client(pooler.url)
     await other.connect()
     const { rows } = await other.query("select current_setting('enable_seqscan') as seqscan")
@@ -68,5 +72,101 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
                            current_setting('idle_in_transaction_session_timeout') as transaction`
     assert.deepEqual(await store.tx((tx) => tx.rows(limits)), [{ statement: '15s', transaction: '10s' }])
     assert.deepEqual(await store.rows(limits), [{ statement: '15s', transaction: '10s' }])
+  })
+
+  /** The values of a setting in sessions that transactions get through a pooler. */
+  async function inSessions(url: string, setting: string): Promise<string[]> {
+    const clients = Array.from({ length: 8 }, () => new pg.Client(url))
+    try {
+      // All transactions are open at once, so that each has a session of its own.
+      for (const client of clients) await client.connect().then(() => client.query('begin'))
+      const asked = clients.map((client) => client.query('select current_setting($1) as value', [setting]))
+      return (await Promise.all(asked)).map(({ rows }) => (rows as { value: string }[])[0]!.value)
+    } finally {
+      await Promise.all(clients.map((client) => client.end()))
+    }
+  }
+
+  test('[SCL-8] that a wake-up does not wait for the disk holds for no other transaction of its session', async (t) => {
+    const store = openPostgres({ url: fresh.env['DATABASE_URL']!, clock: systemClock })
+    t.after(() => store.close())
+    for (let i = 0; i < 4; i++) store.notify('a_channel', 'hello')
+    const asked = Array.from({ length: 4 }, () =>
+      store.lookUp<{ value: string }>("select current_setting('synchronous_commit') as value"),
+    )
+    assert.deepEqual(new Set((await Promise.all(asked)).map((row) => row!.value)), new Set(['on']))
+  })
+
+  for (const how of ['restarted', 'reloaded'] as const) {
+    test(`[SCL-8] a pooler that is ${how} in transaction mode is an outage, and over when it changes back`, async (t) => {
+      const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')
+      t.after(pooler.stop)
+      const warned: string[] = []
+      const store = openPostgres({
+        url: pooler.url,
+        clock: systemClock,
+        warn: (what, error) => void warned.push(`${what}: ${(error as Error | null)?.message ?? 'no error'}`),
+      })
+      t.after(() => store.close())
+      let round = 0
+      /** Runs statements that no session knows yet, several at a time. Resolves to whether all of them succeeded. */
+      async function works(): Promise<boolean> {
+        round++
+        const settled = await Promise.allSettled([
+          ...Array.from({ length: 4 }, () => store.tx((tx) => tx.rows(`select ${round} as n`))),
+          ...Array.from({ length: 4 }, () => store.lookUp(`select ${round} as m`)),
+          store.ping(),
+        ])
+        const errors = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+        for (const error of errors) assert.ok(error instanceof StoreUnavailable, String(error))
+        return errors.length === 0
+      }
+      assert.ok(await works())
+      await pooler.change('transaction', how)
+      const isRefused = (): Promise<boolean> =>
+        store.ping().then(
+          () => false,
+          (error: Error) => /DATABASE_URL.*pool_mode = session/.test(error.message),
+        )
+      await turnsUntil(async () => !(await works()) && (await isRefused()))
+      for (let i = 0; i < 5; i++) assert.ok(!(await works()))
+      assert.deepEqual(new Set(await inSessions(pooler.url, 'synchronous_commit')), new Set(['on']))
+      // Nothing was set in sessions of others. A reload keeps those that were ours.
+      if (how === 'restarted')
+        assert.deepEqual(new Set(await inSessions(pooler.url, 'enable_seqscan')), new Set(['on']))
+      await pooler.change('session', how)
+      await turnsUntil(works)
+      const said = warned.filter((text) => text.startsWith('the server is'))
+      assert.equal(said.length, 2, said.join('\n'))
+      assert.match(said[0]!, /^the server is not used: .*DATABASE_URL.*pool_mode = session/)
+      assert.equal(said[1], 'the server is used again: no error')
+    })
+  }
+
+  test('[SCL-8] [STO-9] while a pooler is in transaction mode requests get 503, and the node is not ready', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')
+    t.after(pooler.stop)
+    const env = { ...fresh.env, DATABASE_URL: pooler.url }
+    const service = await startService(
+      { ...postgres, migrated: async () => ({ ...fresh, env, drop: async () => {} }) },
+      {},
+      realClock(),
+    )
+    t.after(service.stop)
+    const agent = await (await service.tenant()).agent()
+    let events = 0
+    const publish = async (): Promise<number> => {
+      const body = { specversion: '1.0', type: 'a.b', source: '/tests', id: String(events++), data: {} }
+      return (await service.call('POST /v1/events', { token: agent.token, body })).status
+    }
+    const publishAll = async (): Promise<Set<number>> => new Set(await Promise.all(Array.from({ length: 8 }, publish)))
+    const isReady = async (): Promise<boolean> => (await service.call('GET /readyz')).status === 200
+    assert.deepEqual(await publishAll(), new Set([202]))
+    await pooler.change('transaction', 'restarted')
+    for (let i = 0; i < 20; i++) assert.deepEqual(await publishAll(), new Set([503]))
+    assert.equal(await isReady(), false)
+    await pooler.change('session', 'restarted')
+    await turnsUntil(isReady)
+    assert.deepEqual(await publishAll(), new Set([202]))
   })
 })

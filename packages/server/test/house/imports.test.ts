@@ -58,6 +58,7 @@ const POSTGRES_FILES = [
   'store/postgres-lookups.ts',
   'store/postgres-wire.ts',
   'store/postgres-connections.ts',
+  'store/postgres-probe.ts',
   'store/postgres-servers.ts',
   'store/postgres-listen.ts',
   'store/postgres-transaction.ts',
