@@ -125,10 +125,8 @@ export function openPostgres(options: PostgresOptions): Store {
       )
       return row!.now
     },
-    // Sent at once, in a transaction of its own. Its commit would wait for the disk, and make publishes wait for it. The
-    // setting ends with the statement: one of the session would hold for commits of others if a pooler shared it.
-    notify: (channel, payload) =>
-      connections.tell("select set_config('synchronous_commit', 'off', true), pg_notify(?, ?)", [channel, payload]),
+    // Sent at once, in a transaction of its own, which writes nothing and so waits for no disk.
+    notify: (channel, payload) => connections.tell('select pg_notify(?, ?)', [channel, payload]),
     listen: connections.listen,
     stats: connections.stats,
     async close() {

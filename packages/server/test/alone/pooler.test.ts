@@ -87,7 +87,7 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
     }
   }
 
-  test('[SCL-8] that a wake-up does not wait for the disk holds for no other transaction of its session', async (t) => {
+  test('[SCL-8] a wake-up changes no setting of its session', async (t) => {
     const store = openPostgres({ url: fresh.env['DATABASE_URL']!, clock: systemClock })
     t.after(() => store.close())
     for (let i = 0; i < 4; i++) store.notify('a_channel', 'hello')
