@@ -1,12 +1,11 @@
 // Batches acknowledgements: handlers that finish within a few milliseconds of each other share one call.
+import { sleep } from './wait.ts'
 
 const MAX_IDS = 100
 const GATHER_MS = 5
 
 interface Batch {
   ids: string[]
-  /** Sends the batch without waiting for more ids. */
-  send(): void
   sent: Promise<void>
 }
 
@@ -16,28 +15,17 @@ export function makeAcknowledge(send: (ids: readonly string[]) => Promise<unknow
 
   function begin(): Batch {
     const ids: string[] = []
-    let go!: () => void
-    const ready = new Promise<void>((resolve) => (go = resolve))
-    setTimeout(go, GATHER_MS)
-    const batch: Batch = {
-      ids,
-      send: go,
-      sent: ready.then(async () => {
-        if (open === batch) open = null
-        await send(ids)
-      }),
-    }
+    const sent = sleep(GATHER_MS).then(async () => {
+      if (open === batch) open = null
+      await send(ids)
+    })
+    const batch = { ids, sent }
     return batch
   }
 
   return (id) => {
-    open ??= begin()
-    const batch = open
-    batch.ids.push(id)
-    if (batch.ids.length >= MAX_IDS) {
-      open = null
-      batch.send()
-    }
+    const batch = (open ??= begin())
+    if (batch.ids.push(id) >= MAX_IDS) open = null
     return batch.sent
   }
 }

@@ -35,7 +35,7 @@ export function agentCalls(call: Call) {
     queue: (id: string, options?: CallOptions) => call('getQueue', { params: { id } }, options),
     /** The latest events that the agent acknowledged. */
     recentEvents: (id: string, limit?: number, options?: CallOptions) =>
-      call('listRecentEvents', { params: { id }, query: limit === undefined ? {} : { limit } }, options),
+      call('listRecentEvents', { params: { id }, query: { limit } }, options),
     /** Sends a test event to the agent. */
     sendTestEvent: (id: string, options?: CallOptions) => call('sendTestEvent', { params: { id } }, options),
     /** Creates a new push secret. For 24 hours, pushes carry a signature with the old secret as well. */

@@ -41,6 +41,8 @@ export class SensoriumError extends Error {
   /** A code of the error catalogue. Later releases may add codes. */
   readonly code: ErrorCode | (string & {})
   readonly details: Readonly<Record<string, unknown>>
+  /** Whether the service itself responded. False if the response was that of a gateway in between. */
+  readonly isOfService: boolean
   /** Identifies the request in the log of the service. */
   readonly requestId: string | null
   /** Seconds to wait before a retry, or null if the response named none. */
@@ -50,6 +52,7 @@ export class SensoriumError extends Error {
     const isRedirect = status < 400
     super(error.message ?? `the service responded with ${isRedirect ? `a redirect (${status})` : status}`)
     this.status = status
+    this.isOfService = typeof error.code === 'string'
     this.code = error.code ?? codeOf(status)
     this.details = error.details ?? {}
     this.requestId = error.request_id ?? requestId

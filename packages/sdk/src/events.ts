@@ -97,10 +97,7 @@ export function eventCalls(
     types: (query = {}, options) => call('listEventTypes', { query }, options),
     get: (id, options) => call('getEvent', { params: { id } }, options),
     async explain(event, agentId, options) {
-      const body: ExplainRequest = {
-        event: await envelope(event, options),
-        ...(agentId === undefined ? {} : { agent_id: agentId }),
-      }
+      const body: ExplainRequest = { event: await envelope(event, options), agent_id: agentId }
       return call('explainEvent', { body }, options)
     },
   }

@@ -32,8 +32,8 @@ export const makeLive = (connection: Connection, tokens: Tokens): Live =>
           await openStream(connection, tokens, 'streamLive', query, signal),
         )) {
           failures = 0
-          if (event === 'event') yield { kind: 'event', event: connection.parse(data) as EventSummary }
-          if (event === 'stats') yield { kind: 'stats', stats: connection.parse(data) as LiveStats }
+          if (event === 'event' || event === 'stats')
+            yield { kind: event, [event]: connection.parse(data) } as unknown as LiveMessage
         }
       } catch (error) {
         await restAfter(error, failures++, onError, signal)

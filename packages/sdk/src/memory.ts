@@ -78,16 +78,13 @@ export function memoryCalls(call: Call) {
       call('deleteMemory', { params: { id }, query: { erase: true } }, options),
     /** Returns memories that say nearly the same, most similar first. A score of 1 means the same. */
     similar: async (id: string, limit?: number, options?: CallOptions): Promise<SearchResult[]> =>
-      (await call('findSimilarMemories', { params: { id }, query: limit === undefined ? {} : { limit } }, options))
-        .results,
+      (await call('findSimilarMemories', { params: { id }, query: { limit } }, options)).results,
     /** Merges memories that say the same into this one. The others are deleted, and their relationships move to it. */
     merge: (id: string, memoryIds: readonly string[], options?: CallOptions): Promise<Memory> =>
       call('mergeMemories', { params: { id }, body: { memory_ids: [...memoryIds] } }, options),
     /** Shares a memory more widely: with a team, or with the whole tenant. */
-    promote: (id: string, scope: 'team' | 'institutional', teamId?: string, options?: CallOptions): Promise<Memory> => {
-      const body = { scope, ...(teamId === undefined ? {} : { team_id: teamId }) }
-      return call('promoteMemory', { params: { id }, body }, options)
-    },
+    promote: (id: string, scope: 'team' | 'institutional', teamId?: string, options?: CallOptions): Promise<Memory> =>
+      call('promoteMemory', { params: { id }, body: { scope, team_id: teamId } }, options),
     /** Returns the versions that are kept, newest first. */
     history: async (id: string, options?: CallOptions): Promise<MemoryVersion[]> =>
       (await call('getMemoryHistory', { params: { id } }, options)).versions,

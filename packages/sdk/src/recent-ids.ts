@@ -1,20 +1,18 @@
 // A set that holds the most recently added ids, up to a limit.
 
-export class RecentIds {
-  readonly #ids = new Set<string>()
-  readonly #most: number
+export interface RecentIds {
+  has(id: string): boolean
+  add(id: string): void
+}
 
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  has(id: string): boolean {
-    return this.#ids.has(id)
-  }
-
-  add(id: string): void {
-    this.#ids.delete(id)
-    this.#ids.add(id)
-    if (this.#ids.size > this.#most) this.#ids.delete(this.#ids.values().next().value!)
+export function makeRecentIds(most: number): RecentIds {
+  const ids = new Set<string>()
+  return {
+    has: (id) => ids.has(id),
+    add(id) {
+      ids.delete(id)
+      ids.add(id)
+      if (ids.size > most) ids.delete(ids.values().next().value!)
+    },
   }
 }

@@ -78,7 +78,7 @@ export function addressOf(url: string, operation: OperationId, { params = {}, qu
 /** Whether the same call may succeed when it is retried. */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof ConnectionError ||
-  (error instanceof SensoriumError && (error.status >= 500 || error.status === 429 || error.status === 408))
+  (error instanceof SensoriumError && (error.status >= 500 || [408, 429].includes(error.status)))
 
 /** Whether nobody is there at the moment: no connection, a service that drains, or a gateway that finds none. */
 const isAway = (error: unknown): boolean =>
@@ -126,7 +126,7 @@ async function attempt(
   }
   let body: unknown
   try {
-    const isLines = response.headers.get('content-type')?.startsWith(LINES) ?? false
+    const isLines = response.headers.get('content-type')?.startsWith(LINES)
     body = isLines || response.status === NO_CONTENT ? text || undefined : connection.parse(text)
   } catch (error) {
     // A gateway in between may respond with a body of its own. A success that is not complete JSON broke off midway.
@@ -140,16 +140,19 @@ async function attempt(
 
 /**
  * Waits before the next of many rounds, after `failures` rounds and this one failed; not at all once the signal is
- * aborted. Throws the error if the service refuses this client for good, so that no further round can help.
+ * aborted. Throws the error if the service refuses this client for good, so that no further round can help. A gateway
+ * that has lost its service for a moment may refuse anything, and a 401 is final if the round before had one too.
  */
 export async function restAfter(
   error: unknown,
   failures: number,
   report: ((error: unknown) => void) | undefined,
   signal: AbortSignal | undefined,
+  last = error,
 ): Promise<void> {
   if (signal?.aborted) return
-  if (error instanceof SensoriumError && [400, 401, 403, 404].includes(error.status)) throw error
+  const isFinal = error instanceof SensoriumError && error.isOfService && !isRetryable(error)
+  if (isFinal && (error.status !== 401 || (last as Partial<SensoriumError> | null)?.status === 401)) throw error
   report?.(error)
   await sleep(backoff(failures, askedWait(error)), signal).catch(() => {})
 }
@@ -231,7 +234,7 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
     const address = addressOf(connection.url, operation, parts)
     const headers = headersOf(method, parts.body, options)
     const text = typeof parts.body === 'string' ? parts.body : JSON.stringify(parts.body)
-    const init: RequestInit = { method, ...(text === undefined ? {} : { body: text }) }
+    const init: RequestInit = { method, body: text ?? null }
     const timeoutMs = connection.timeoutMs + (Number(parts.query?.['wait']) || 0) * 1000
     // Whether an earlier attempt may have been carried out although its response did not say so.
     let maybeDone = false

@@ -38,12 +38,15 @@ async function repeat(
   report: (error: unknown) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  let last: unknown = null
   for (let failures = 0; !signal.aborted; ) {
     try {
       await round()
       failures = 0
+      last = null
     } catch (error) {
-      await restAfter(error, failures++, report, signal)
+      await restAfter(error, failures++, report, signal, last)
+      last = error
     }
   }
 }
@@ -86,16 +89,16 @@ export function streamSource({ connection, tokens, concurrency, inHand, report }
       inHand.forgetWaiting()
     }
     // The service ends a stream when it drains or when the key is revoked. Opening the next stream shows which.
-    if (!signal.aborted) await sleep(backoff(0, null), signal).catch(() => {})
+    await sleep(backoff(0, null), signal).catch(() => {})
   }
 
   const ended = repeat(round, report, signal)
   return {
     // The stream stays open until it is closed, because its end would also give back what is being handled.
     pause: () => {},
-    async close() {
+    close() {
       closing.abort(new Error('the worker was stopped'))
-      await ended.catch(() => {})
+      return ended.catch(() => {})
     },
     ended,
   }

@@ -14,7 +14,7 @@ import { DeadLetter, RetryAfter } from './errors.ts'
 import type { EventDefaults } from './events.ts'
 import type { Handler } from './given.ts'
 import { makeInHand, type Settle } from './in-hand.ts'
-import { RecentIds } from './recent-ids.ts'
+import { makeRecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
 import { pollSource, streamSource, type Source } from './sources.ts'
 import type { Tokens } from './tokens.ts'
@@ -108,7 +108,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
       tellConsole(error, delivery)
       tellConsole(thrown, delivery)
     })
-  const handled = new RecentIds(REMEMBERED)
+  const handled = makeRecentIds(REMEMBERED)
   const acknowledge = makeAcknowledge(async (ids) => {
     const missed = ids.length - (await deliveries.ack(ids, { signal: inHand.closed }))
     // Another worker had acknowledged them, or they became dead letters when their leases ended. Without a report,

@@ -75,6 +75,49 @@ test('[SDK-20] a page in place of a stream is an error, not a stream that ended'
   assert.equal((await first).done, true)
 })
 
+const refusal = (status: number): Response =>
+  Response.json({ error: { code: 'x', message: 'no', request_id: 'r', details: {} } }, { status })
+
+for (const mode of ['poll', 'sse'] as const) {
+  test(`[SDK-20] ${mode}: a worker outlasts the refusals of a gateway, and one 401 of the service`, async () => {
+    const pages = [400, 401, 403, 404].map((status) => () => html(status))
+    const handled = Promise.withResolvers<void>()
+    const statuses: number[] = []
+    const answers = [...pages, () => refusal(401), () => html(502), () => refusal(401)]
+    const given: typeof fetch = async (input) => {
+      const url = String(input)
+      if (url.endsWith('/ack')) return Response.json({ acknowledged: 1 })
+      const answer = answers.shift()
+      if (answer) return answer()
+      const one = { id: 'dlv_1', event_id: 'e', attempt_count: 1, payload: { type: 'a.b', id: 'e' } }
+      if (url.includes('/poll')) return Response.json({ deliveries: [one], count: 1 })
+      const text = `event: delivery\ndata: ${JSON.stringify(one)}\n\n`
+      return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+    }
+    const worker = clientOf(given, 1).worker({
+      mode,
+      handle: () => handled.resolve(),
+      onError: (error) => error instanceof SensoriumError && statuses.push(error.status),
+    })
+    await Promise.race([handled.promise, worker.stopped])
+    assert.deepEqual(statuses, [400, 401, 403, 404, 401, 502, 401])
+    await worker.stop()
+  })
+
+  test(`[SDK-20] ${mode}: a worker that the service itself refuses ends, by a 401 after the second`, async () => {
+    for (const status of [400, 401, 403, 404]) {
+      let asked = 0
+      const worker = clientOf(async () => (asked++, refusal(status)), 1).worker({
+        mode,
+        handle: () => {},
+        onError: () => {},
+      })
+      await assert.rejects(worker.stopped, (error: unknown) => (error as SensoriumError).status === status)
+      assert.equal(asked, status === 401 ? 2 : 1)
+    }
+  })
+}
+
 test('[SDK-8] an export that could not begin is retried', async () => {
   const { fetch, asked } = scripted(
     () => html(503),

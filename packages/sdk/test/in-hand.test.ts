@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Delivery } from '../src/contract.ts'
 import type { DeliveryCalls } from '../src/deliveries.ts'
 import { makeInHand, type InHandParts } from '../src/in-hand.ts'
-import { RecentIds } from '../src/recent-ids.ts'
+import { makeRecentIds } from '../src/recent-ids.ts'
 
 const DELIVERY = { id: 'dlv_1', event_id: 'e', attempt_count: 1 } as Delivery
 
@@ -61,7 +61,7 @@ test('[SDK-11] the new lease of a delivery that arrives again is extended before
 })
 
 test('[SDK-12] the events that were handled last are remembered', () => {
-  const recent = new RecentIds(2)
+  const recent = makeRecentIds(2)
   for (const id of ['one', 'two', 'one', 'three']) recent.add(id)
   assert.deepEqual(
     ['one', 'two', 'three'].map((id) => recent.has(id)),

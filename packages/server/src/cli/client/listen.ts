@@ -54,8 +54,8 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
       throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
     },
     onError(error) {
-      // Held deliveries would keep a worker running that has lost its key. The error is reported when the worker stops.
-      if (error instanceof SensoriumError && [401, 403].includes(error.status)) ended.resolve()
+      // Held deliveries would keep a worker running that has lost its key. A gateway may say so of any key for a moment.
+      if (error instanceof SensoriumError && error.isOfService && [401, 403].includes(error.status)) ended.reject(error)
       else if (isRetried(error)) console.error(`${error.message}; trying again`)
       else if (error instanceof Error && !(error instanceof RetryAfter)) console.error(error.message)
     },
