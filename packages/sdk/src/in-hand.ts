@@ -45,8 +45,13 @@ export interface InHand {
   start(delivery: Delivery): void
   /** Starts to handle a delivery when a handler is free, but not while the worker is stopping. Returns at once. */
   startInTurn(delivery: Delivery): void
-  /** Forgets the deliveries that wait for their turn. */
+  /**
+   * Called when a stream has ended. Forgets the deliveries that wait for their turn and that the service gives back:
+   * those whose leases were not extended. Of a worker that is stopping, the others are given back.
+   */
   forgetWaiting(): void
+  /** Resolves as soon as nothing waits for its turn; never while the worker is stopping. */
+  noneWaiting(): Promise<void>
   /** Resolves to the number of handlers that may start, as soon as there is one. */
   freeCapacity(): Promise<number>
   /** Resolves when nothing is being handled. */
@@ -65,7 +70,9 @@ export function makeInHand(parts: InHandParts): InHand {
   const closing = new AbortController()
   const closed = closing.signal
   const extend = (ids: string[]): Promise<number> => deliveries.extend(ids, leaseSeconds, { signal: closed })
+  const notExtended = (error: unknown): void => void (closed.aborted || report(error))
   let onFreed = (): void => {}
+  const freed = (): Promise<void> => new Promise((resolve) => (onFreed = resolve))
 
   async function handleAndSettle(delivery: Delivery, hasWaited: boolean): Promise<void> {
     // If the lease was lost meanwhile, the delivery is settled, or comes again, or somebody else has it.
@@ -98,8 +105,9 @@ export function makeInHand(parts: InHandParts): InHand {
     const earlier = running.get(delivery.id)
     if (!earlier) return run(delivery, false)
     earlier.redelivered = delivery
-    // Its new lease is a first one again.
-    earlier.isExtended = false
+    // At once: the stream that brought it may be cut like the one before, and each cut would cost an attempt.
+    earlier.isExtended = true
+    extend([delivery.id]).catch(notExtended)
   }
 
   function startWaiting(): void {
@@ -116,17 +124,11 @@ export function makeInHand(parts: InHandParts): InHand {
       ({ since, isExtended }) => since <= before && !(isFirst && isExtended),
     )
     for (const held of old) held.isExtended = true
-    while (old.length > 0) {
-      const ids = old.splice(0, MAX_EXTENDED).map(({ delivery }) => delivery.id)
-      await extend(ids)
-    }
+    while (old.length > 0) await extend(old.splice(0, MAX_EXTENDED).map(({ delivery }) => delivery.id))
   }
 
   const everyThirdOf = (seconds: number, isFirst = false): ReturnType<typeof setInterval> =>
-    setInterval(
-      () => void extendOld(seconds, isFirst).catch((error) => closed.aborted || report(error)),
-      (seconds * 1000) / 3,
-    )
+    setInterval(() => void extendOld(seconds, isFirst).catch(notExtended), (seconds * 1000) / 3)
   const timers = [everyThirdOf(leaseSeconds)]
   // No response tells how long the first lease is, and the operator may change it at any time. So it is taken for the
   // shortest one, at the price of a call for handlers that take longer than a third of a second.
@@ -138,9 +140,18 @@ export function makeInHand(parts: InHandParts): InHand {
       if (running.has(delivery.id) || (running.size < concurrency && !isStopping())) start(delivery)
       else waiting.set(delivery.id, { delivery, since: performance.now(), isExtended: false })
     },
-    forgetWaiting: () => waiting.clear(),
+    forgetWaiting() {
+      for (const [id, { delivery, isExtended }] of waiting) {
+        if (isExtended && !isStopping()) continue
+        waiting.delete(id)
+        if (isExtended) run(delivery, true)
+      }
+    },
+    async noneWaiting() {
+      while (waiting.size > 0 || isStopping()) await freed()
+    },
     async freeCapacity() {
-      while (running.size >= concurrency) await new Promise<void>((resolve) => (onFreed = resolve))
+      while (running.size >= concurrency) await freed()
       return concurrency - running.size
     },
     async finish() {

@@ -5,7 +5,7 @@ import type { InHand } from './in-hand.ts'
 import { restAfter, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
-import { backoff, sleep } from './wait.ts'
+import { backoff, orAborted, sleep } from './wait.ts'
 
 const MAX_POLL_S = 20
 const MAX_POLLED = 100
@@ -78,14 +78,16 @@ export function streamSource({ connection, tokens, concurrency, inHand, report }
   const query = { max_in_flight: Math.min(MAX_POLLED, concurrency) }
 
   async function round(): Promise<void> {
-    const body = await openStream(connection, tokens, 'streamDeliveries', query, signal)
     try {
+      // Or every stream that is cut would leave as many behind it, whose leases are extended and kept.
+      await orAborted(inHand.noneWaiting(), signal)
+      const body = await openStream(connection, tokens, 'streamDeliveries', query, signal)
       for await (const { event, data } of readStream(body)) {
         // The service counts deliveries in flight per stream, and handlers of the previous stream may still run.
         if (event === 'delivery') inHand.startInTurn(connection.parse(data) as Delivery)
       }
     } finally {
-      // The service gives back everything that it sent on this stream, so what was not started comes again.
+      // The service gives back what it sent on this stream and was not extended, so what was not started comes again.
       inHand.forgetWaiting()
     }
     // The service ends a stream when it drains or when the key is revoked. Opening the next stream shows which.
@@ -94,7 +96,7 @@ export function streamSource({ connection, tokens, concurrency, inHand, report }
 
   const ended = repeat(round, report, signal)
   return {
-    // The stream stays open until it is closed, because its end would also give back what is being handled.
+    // The stream stays open until it is closed, because its end would also give back what has just been begun.
     pause: () => {},
     close() {
       closing.abort(new Error('the worker was stopped'))

@@ -8,7 +8,7 @@ import { makeRecentIds } from '../src/recent-ids.ts'
 
 const DELIVERY = { id: 'dlv_1', event_id: 'e', attempt_count: 1 } as Delivery
 
-function inHandWith(parts: Pick<InHandParts, 'handle' | 'leaseSeconds'>) {
+function inHandWith(parts: Pick<InHandParts, 'handle' | 'leaseSeconds'> & Partial<InHandParts>) {
   const extended: string[] = []
   const deliveries = { extend: async (ids: string[]) => extended.push(...ids) } as unknown as DeliveryCalls
   const report = (error: unknown): void => assert.fail(error as Error)
@@ -51,7 +51,9 @@ test('[SDK-11] the new lease of a delivery that arrives again is extended before
   pass(334)
   pass(668)
   assert.equal(extended.length, 1)
+  // At once: the stream that brought it may be cut like the one before.
   inHand.start(DELIVERY)
+  assert.equal(extended.length, 2)
   pass(1_002)
   pass(1_336)
   assert.equal(extended.length, 2)
@@ -59,6 +61,37 @@ test('[SDK-11] the new lease of a delivery that arrives again is extended before
   await inHand.finish()
   inHand.close()
 })
+
+for (const isStopping of [false, true])
+  test(`[SDK-11] what waits and was extended outlives its stream: ${isStopping ? 'it is given back by a stop' : 'it is handled'}`, async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const now = t.mock.method(performance, 'now', () => 0)
+    const first = Promise.withResolvers<void>()
+    const handled: string[] = []
+    let stopping = false
+    const { inHand, extended } = inHandWith({
+      leaseSeconds: 30,
+      isStopping: () => stopping,
+      async handle({ id }) {
+        handled.push(id)
+        if (id === 'dlv_1') await first.promise
+        return async () => {}
+      },
+    })
+    inHand.startInTurn(DELIVERY)
+    inHand.startInTurn({ ...DELIVERY, id: 'dlv_2' })
+    now.mock.mockImplementation(() => 10_000)
+    t.mock.timers.tick(10_000)
+    inHand.startInTurn({ ...DELIVERY, id: 'dlv_3' })
+    stopping = isStopping
+    inHand.forgetWaiting()
+    first.resolve()
+    await inHand.finish()
+    inHand.close()
+    // The service gives the third back by itself.
+    assert.deepEqual(handled, ['dlv_1', 'dlv_2'])
+    assert.deepEqual(extended, ['dlv_1', 'dlv_2', 'dlv_2'])
+  })
 
 test('[SDK-12] the events that were handled last are remembered', () => {
   const recent = makeRecentIds(2)

@@ -255,6 +255,52 @@ onBothEngines((engine) => {
     assert.equal((await client.events.get('d-slow')).deliveries[0]!.attempts, 1)
   })
 
+  test('[SDK-11] a slow handler keeps its delivery through cuts of its stream', async () => {
+    const { agent, client } = await listener('i.cut')
+    let cut = new AbortController()
+    let opened = Promise.withResolvers<void>()
+    const extended = Promise.withResolvers<void>()
+    const watching: typeof fetch = async (input, init) => {
+      if (String(input).includes('/stream')) {
+        cut = new AbortController()
+        const response = await fetch(input, { ...init, signal: AbortSignal.any([cut.signal, init!.signal!]) })
+        opened.resolve()
+        return response
+      }
+      // As with a clock that runs, some time has passed since the lease began.
+      if (String(input).endsWith('/extend')) await service.clock.jump(1_000)
+      const response = await fetch(input, init)
+      if (String(input).endsWith('/extend')) extended.resolve()
+      return response
+    }
+    const held = Promise.withResolvers<void>()
+    const attempts: number[] = []
+    const worker = createClient({ url: service.url, apiKey: agent.key, fetch: watching }).worker({
+      mode: 'sse',
+      onError: () => {},
+      async handle({ delivery }) {
+        attempts.push(delivery.attempt_count)
+        await held.promise
+      },
+    })
+    await opened.promise
+    await client.publish({ type: 'i.cut', id: 'i-1' })
+    await extended.promise
+    for (let cuts = 0; cuts < 5; cuts++) {
+      opened = Promise.withResolvers()
+      cut.abort()
+      await opened.promise
+    }
+    // A stream brings what is due when it opens, and so before what is published afterwards.
+    await client.publish({ type: 'i.cut', id: 'i-2' })
+    await turnsUntil(() => attempts.length > 1)
+    held.resolve()
+    await worker.stop()
+    assert.deepEqual(attempts, [1, 1])
+    const [delivery] = (await client.events.get('i-1')).deliveries
+    assert.deepEqual([delivery!.state, delivery!.attempts], ['acknowledged', 1])
+  })
+
   test('[SDK-12] an event that was already handled and comes again is only acknowledged', async () => {
     const { agent, client } = await listener('e.again')
     let lost = true

@@ -79,6 +79,8 @@ export interface ClaimedRow {
   /** 1 if the delivery has an enrichment block, short or long. */
   is_enriched: number
   created_at: number
+  /** When this lease runs out. */
+  due_at: number
   /** 1 if the lease before this one ran out. */
   lapsed: number
   /** Null if the envelope is long. */
@@ -93,7 +95,7 @@ const claim = (where: string) =>
             lapsed = case when state = 'leased' then 1 else 0 end, wake_at = case when attempts + 1 >= ? then cast(? as bigint) end
       where tenant_id = ? and ${inRows('id', 'select id from next')}
       returning id, event_id, attempts, leases, priority, enrichment, ${shortText('enriched')} as enriched,
-                case when enriched is null then 0 else 1 end as is_enriched, created_at, lapsed,
+                case when enriched is null then 0 else 1 end as is_enriched, created_at, due_at, lapsed,
                 (select ${shortText('e.envelope')} from events e where e.tenant_id = ? and e.id = deliveries.event_id) as envelope`,
   )
 

@@ -93,7 +93,6 @@ async function withPayloads(
   { store, enrich }: Pick<ClaimTools, 'store' | 'enrich'>,
   mailbox: Mailbox,
   rows: ClaimedRow[],
-  until: number,
 ): Promise<ClaimedDelivery[]> {
   // `returning` has no order of its own.
   rows.sort(inDeliveryOrder)
@@ -110,7 +109,7 @@ async function withPayloads(
   }
 
   return rows.map((row): ClaimedDelivery => {
-    const lease = { id: row.id, lease: row.leases, until }
+    const lease = { id: row.id, lease: row.leases, until: row.due_at }
     const block = row.enriched ?? blocks?.get(row.id)
     const isLong = row.envelope === null || (block === undefined && row.is_enriched)
     if (isLong || (block?.length ?? 0) > SHORT_BYTES) return { ...lease, json: () => readLong(row) }
@@ -154,7 +153,7 @@ export function makeClaim(tools: ClaimTools): Claim {
       await putBack(mailbox, leasesOf(rows))
       return []
     }
-    return withPayloads({ store, enrich }, mailbox, rows, until)
+    return withPayloads({ store, enrich }, mailbox, rows)
   }
 
   async function take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]> {

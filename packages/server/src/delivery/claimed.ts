@@ -9,17 +9,21 @@ export interface Lease {
   lease: number
 }
 
+/** A lease with its end. The end is not what identifies it: whoever extends the lease moves it. */
+export interface EndingLease extends Lease {
+  /** When the lease lapses. */
+  until: number
+}
+
 /** What was leased at once, as it is stored. */
 export interface Leased {
   rows: ClaimedRow[]
-  /** When the leases lapse. */
+  /** When the first of the leases lapses. */
   until: number
 }
 
 /** A delivery on its way out: its lease, and its wire form as JSON text. */
-export interface LeasedDelivery extends Lease {
-  /** When the lease lapses. */
-  until: number
+export interface LeasedDelivery extends EndingLease {
   json: string
 }
 

@@ -3,7 +3,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
-import type { Lease } from './claimed.ts'
+import type { EndingLease, Lease } from './claimed.ts'
 import type { LeaseNotices } from './lease-notices.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
@@ -106,19 +106,23 @@ export function extend(
 /**
  * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts, but not as a failure: nobody
  * refused the delivery. A lease that is no longer held is left alone: the delivery may be leased to another holder by
- * now. `error` says why, if it is known.
+ * now. So is one that ends at another time than `until`: its receiver has extended it, and so needs no connection to
+ * hold it. (Also, once, after the machine's clock was set: its leases lapse.) `error` says why, if it is known.
  */
 export async function release(
   tx: Db,
   activity: Activity,
   mailbox: Mailbox,
-  leases: readonly Lease[],
+  leases: readonly (Lease & Partial<EndingLease>)[],
   now: number,
   policy: DeliveryPolicy,
   error: string | null = null,
 ): Promise<number> {
-  const held = new Map(leases.map(({ id, lease }) => [id, lease]))
-  const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter((row) => row.leases === held.get(row.id))
+  const held = new Map(leases.map((lease) => [lease.id, lease]))
+  const rows = (await leasedRows(tx, mailbox, [...held.keys()], now)).filter(({ id, leases: number, due_at }) => {
+    const { lease, until = due_at } = held.get(id)!
+    return number === lease && due_at === until
+  })
   const decided = rows.map((row) => ({
     id: row.id,
     next: afterLapse({ ...row, last_error: error ?? row.last_error }, now, policy),

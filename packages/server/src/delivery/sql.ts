@@ -95,9 +95,10 @@ export interface TimedRow extends Attempted {
   id: string
   state: DeliveryState
   leases: number
+  due_at: number | null
 }
 
-const TIMED = 'tenant_id, recipient_id, id, state, attempts, leases, first_attempt_at, last_error'
+const TIMED = 'tenant_id, recipient_id, id, state, attempts, leases, due_at, first_attempt_at, last_error'
 
 /**
  * Returns the deliveries of a tenant that have lapsed, locked until the transaction ends. Rows that another transaction

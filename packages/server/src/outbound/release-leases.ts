@@ -3,7 +3,7 @@ import type { Activity } from '../activity/activity.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { release } from '../delivery/settle.ts'
 import { byMailbox, ofMailbox, type Mailbox } from '../delivery/sql.ts'
-import type { Lease } from '../delivery/claimed.ts'
+import type { EndingLease } from '../delivery/claimed.ts'
 import type { Wakeups } from '../delivery/wake.ts'
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -12,7 +12,8 @@ import type { Store } from '../store/db.ts'
 
 interface Ended {
   mailbox: Mailbox
-  leases: Lease[]
+  /** As they were claimed. Those that were extended since stay with their receiver. */
+  leases: EndingLease[]
 }
 
 export interface ReleaseLeases {

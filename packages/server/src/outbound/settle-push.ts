@@ -111,7 +111,8 @@ async function settle(
   return due
 }
 
-const leasesOf = (group: readonly Pushed[]): Lease[] => group.map(({ delivery }) => delivery)
+/** Without their ends: a push is over when it is, also for an agent that has extended its lease. */
+const leasesOf = (group: readonly Pushed[]): Lease[] => group.map(({ delivery: { id, lease } }) => ({ id, lease }))
 
 async function settleFailed(
   tx: Db,

@@ -7,7 +7,7 @@
 // 3. A long delivery is read when its turn comes, and keeps the turn until its reader has taken it: five thousand
 //    readers that take nothing would otherwise hold five gigabytes.
 import type { Claim } from '../delivery/claim.ts'
-import type { ClaimedDelivery, Lease, LeasedDelivery } from '../delivery/claimed.ts'
+import type { ClaimedDelivery, EndingLease, Lease, LeasedDelivery } from '../delivery/claimed.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { InTurn } from '../kernel/in-turn.ts'
@@ -41,7 +41,7 @@ export interface Stream {
    * more.
    */
   close(last?: string): Promise<void>
-  held(): Lease[]
+  held(): EndingLease[]
   isFull(): boolean
   isIdle(): boolean
   /** When the first lease of the stream lapses. */

@@ -1,7 +1,7 @@
 // All open streams of this node, and the one ticker that they share: 5,000 streams have no timers of their own.
 //
 // 1. A stream ends within a second of its key being revoked, its agent deactivated or its token expiring.
-// 2. A stream that ends, for whatever reason, releases its leases at once.
+// 2. A stream that ends, for whatever reason, releases its leases at once, except those that were extended.
 // 3. An acknowledgement on this node frees its place at once; one on another node, a lapse or an extension is found by
 //    looking, at first after a moment and then less and less often.
 import type { Activity } from '../activity/activity.ts'

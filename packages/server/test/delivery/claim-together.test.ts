@@ -64,6 +64,13 @@ const claim = async (recipientId: string, limit: number): Promise<string[]> => {
   const mailbox = { tenantId: 't', recipientId }
   const { rows, until } = await claimTogether({ mailbox, limit, policy, isNoted: false })
   assert.ok(until > systemClock.now())
+  const stored = await store.rows<{ id: string; due_at: number }>(
+    'select id, due_at from deliveries where tenant_id = ? and recipient_id = ?',
+    [mailbox.tenantId, mailbox.recipientId],
+  )
+  const ends = new Map(stored.map(({ id, due_at }) => [id, due_at]))
+  // A receiver that is gone releases only leases whose ends are those that it was told.
+  for (const { id, due_at } of rows) assert.equal(due_at, ends.get(id))
   return rows.map(({ id }) => id)
 }
 

@@ -133,7 +133,7 @@ test('[SSE-8] groups hold about 500 leases of one tenant each, and tenants take 
   const streams = (tenantId: string, count: number, leases: number) =>
     Array.from({ length: count }, () => ({
       mailbox: { tenantId, recipientId: 'agt' },
-      held: () => Array.from({ length: leases }, (_, i) => ({ id: `dlv_${i}`, lease: 1 })),
+      held: () => Array.from({ length: leases }, (_, i) => ({ id: `dlv_${i}`, lease: 1, until: 0 })),
     }))
   const groups = inGroups([...streams('a', 12, 100), ...streams('b', 2, 1), ...streams('c', 600, 1)])
   assert.deepEqual(

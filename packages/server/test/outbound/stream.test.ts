@@ -174,6 +174,28 @@ onBothEngines((engine) => {
     await closed(readers[1 - holder]!)
   })
 
+  test('[SSE-4] a lease that was extended outlives its stream: only the others are given back', async () => {
+    for (let i = 0; i < 2; i++) await calls.publish(agent)
+    const reader = await open()
+    const [slow, quick] = [await reader.next(), await reader.next()]
+    await service.clock.advance(1_000)
+    const longer = { token: agent.token, body: { delivery_ids: [slow.id], seconds: 30 } }
+    assert.deepEqual((await service.call('POST /v1/delivery/extend', longer)).body, { extended: 1 })
+    await closed(reader)
+    const again = await open('?max_in_flight=2')
+    assert.deepEqual([quick.id, 2], await again.next().then(({ id, attempt_count }) => [id, attempt_count]))
+    assert.equal((await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })).body['leased'], 2)
+    // The new stream does not hold it, so its end does not give it back either.
+    await calls.ack(agent, [quick.id])
+    await closed(again)
+    const third = await open()
+    await service.clock.advance(15_000)
+    assert.equal(third.waiting(), 0)
+    await service.clock.advance(16_000)
+    assert.deepEqual([slow.id, 2], await third.next().then(({ id, attempt_count }) => [id, attempt_count]))
+    await closed(third)
+  })
+
   test('[SSE-5] any agent and the org-admin may open a stream; it needs the scope and a token', async () => {
     for (const mode of ['poll', 'push', 'sse']) {
       const any = await tenant.agent({ mode, scopes: ['send', 'receive', 'interests:write'] })
@@ -252,6 +274,21 @@ onBothEngines((engine) => {
   })
 
   if (engine.name === 'postgres') {
+    test('[SSE-4] another node: a lease that was extended there outlives its stream', async (t) => {
+      const other = await service.another()
+      t.after(() => other.stop())
+      await calls.publish(agent)
+      const reader = await openReader(other.url, agent.token)
+      const { id } = await reader.next()
+      await service.clock.advance(1_000)
+      const longer = { token: agent.token, body: { delivery_ids: [id], seconds: 30 } }
+      assert.deepEqual((await service.call('POST /v1/delivery/extend', longer)).body, { extended: 1 })
+      await other.stop()
+      await reader.ended
+      const [row] = await calls.rows(agent)
+      assert.deepEqual([row!.state, row!.attempts], ['leased', 1])
+    })
+
     test('[SSE-3] [SSE-6] another node: acknowledgements make room, wake-ups arrive, a revoked key ends the stream', async (t) => {
       const other = await service.another()
       t.after(() => other.stop())
