@@ -108,7 +108,9 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
     // A client that disconnects in the middle of its body is no failure of ours, and nobody reads the response.
     if (failure.code === 'internal_error' && !request.socket.destroyed)
       log.error({ err: error, request_id: id, path }, 'unexpected failure')
-    if (failure.code === 'service_unavailable') log.warn({ err: error, request_id: id }, 'request not taken')
+    // Every health check of a node that leaves is refused, as it should be.
+    if (failure.code === 'service_unavailable' && path !== '/readyz')
+      log.warn({ err: error, request_id: id }, 'request not taken')
     if (response.headersSent) return void response.destroy()
     const { code, message, details, status, headers } = failure
     if (exchange.closesConnection) exchange.header('connection', 'close')

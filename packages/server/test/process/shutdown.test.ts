@@ -146,6 +146,7 @@ for (const [ends, seconds] of Object.entries({ 'DRAIN_S has passed': '1', 'a sec
     }
     assert.equal((await service.ended).code, 0)
     assert.match(service.output(), /still serving[^]*finishing what was taken/)
+    assert.doesNotMatch(service.output(), /request not taken/, 'a health check is no request to worry about')
   })
 
 test('[HTTP-28] clients that disconnect before their response are not counted for ever', async () => {
