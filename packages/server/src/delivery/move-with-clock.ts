@@ -7,15 +7,12 @@
 //
 // Only for a store with one node. Nodes that share a store go by the store's clock and not by the machine's.
 import type { Clock } from '../kernel/clock.ts'
-import { one, type Db, type Store } from '../store/db.ts'
+import type { Db, Store } from '../store/db.ts'
+import { readSetting, writeSetting } from '../store/setting.ts'
 import { moveEnds } from './sql.ts'
 
 /** Writes down the time of this node, the only one. */
-const writeTime = (tx: Db, now: number): Promise<number> =>
-  tx.run(
-    "insert into settings (name, value) values ('time', ?) on conflict (name) do update set value = excluded.value",
-    [String(now)],
-  )
+const writeTime = (tx: Db, now: number): Promise<number> => writeSetting(tx, 'time', String(now))
 
 export async function noteTime(store: Store, clock: Clock): Promise<void> {
   if (!store.isShared) await store.tx((tx) => writeTime(tx, clock.now()), { mayBeLost: true })
@@ -25,9 +22,8 @@ export async function noteTime(store: Store, clock: Clock): Promise<void> {
 export async function moveBackWithClock(store: Store, clock: Clock): Promise<void> {
   if (store.isShared) return
   await store.tx(async (tx) => {
-    const noted = await one<{ value: string }>(tx, "select value from settings where name = 'time'")
     const now = clock.now()
-    const ahead = Number(noted?.value ?? 0) - now
+    const ahead = Number((await readSetting(tx, 'time')) ?? 0) - now
     if (ahead > 0) await moveEnds(tx, -ahead, now)
     await writeTime(tx, now)
   })

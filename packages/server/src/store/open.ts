@@ -5,12 +5,13 @@ import type { Clock } from '../kernel/clock.ts'
 import { shownDatabaseUrl } from '../kernel/database-url.ts'
 import { makeSecrets, type Secrets } from '../kernel/secrets.ts'
 import { databaseFile, isThere, makeDataDirectory, requireNoLink } from './data-directory.ts'
-import { one, StoreUnavailable, type Observe, type Store } from './db.ts'
+import { StoreUnavailable, type Observe, type Store } from './db.ts'
 import { agreeOnTime, followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
 import { keepSecret, secretFile } from './secret-file.ts'
 import { requireNotHalfRestored } from './restore.ts'
 import { openSqlite } from './sqlite.ts'
+import { readSetting } from './setting.ts'
 
 export interface Opened {
   store: Store
@@ -62,7 +63,7 @@ export async function openStore(config: Config, clock: Clock, options: OpenOptio
     await followClock(store, clock)
     if (options.refuseOlder) await requireNotOlder(store)
     await migrate(store, clock.now())
-    await agreeOnTime(store, clock)
+    await agreeOnTime(store, clock, true)
     await store.refreshCapabilities()
     return { store, secrets: await checkedSecrets(store, config) }
   } catch (error) {
@@ -107,6 +108,4 @@ async function checkedSecrets(store: Store, { secret, dataDir }: Config): Promis
 }
 
 /** Returns what identifies the secret that the store was made with, undefined before its first start. */
-export async function fingerprintOf(store: Store): Promise<string | undefined> {
-  return (await one<{ value: string }>(store, "select value from settings where name = 'secret_fingerprint'"))?.value
-}
+export const fingerprintOf = (store: Store): Promise<string | undefined> => readSetting(store, 'secret_fingerprint')

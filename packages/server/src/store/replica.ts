@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { StoreUnavailable, type Caller, type Db, type Reads, type Value } from './db.ts'
+import { writeSetting } from './setting.ts'
 
 const MOST_BEHIND_MS = 2_000
 const LOOK_EVERY_MS = 500
@@ -22,9 +23,7 @@ const HELD = `select (select value from settings where name = 'replica_mark') as
   cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now`
 
 // Replaces the mark. Locks its row, for one round trip.
-const WRITE_MARK = `insert into settings (name, value) values ('replica_mark', ?)
-  on conflict (name) do update set value = excluded.value`
-export const writeMark = (tx: Db, mark: string): Promise<number> => tx.run(WRITE_MARK, [mark])
+export const writeMark = (tx: Db, mark: string): Promise<number> => writeSetting(tx, 'replica_mark', mark)
 
 /** Returns a function that runs queries in the caller's turn, or in that of the service. */
 export type RowsFor = (caller?: Caller) => Reads['rows']

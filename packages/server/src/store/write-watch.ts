@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import path from 'node:path'
 import { StoreUnavailable, type Db, type Store } from './db.ts'
+import { writeSetting } from './setting.ts'
 
 export interface WriteWatch {
   /** Reports how a transaction ended. An error other than `StoreUnavailable` means that the store did respond. */
@@ -17,10 +18,7 @@ const PROBE_BYTES = 16_384
 
 // Writes a row of its own that nobody reads, and that needs room on the disk.
 const probe = (tx: Db): Promise<number> =>
-  tx.run(
-    "insert into settings (name, value) values ('write_probe', ?) on conflict (name) do update set value = excluded.value",
-    [randomBytes((PROBE_BYTES * 3) / 4).toString('base64')],
-  )
+  writeSetting(tx, 'write_probe', randomBytes((PROBE_BYTES * 3) / 4).toString('base64'))
 
 class Undone extends Error {}
 

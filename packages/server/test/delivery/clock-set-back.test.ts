@@ -1,7 +1,9 @@
 // A machine's clock is set: back by an hour under a running node, or ahead of the clock that the nodes share.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { agreeOnTime } from '../../src/store/follow-clock.ts'
 import { openStore } from '../../src/store/open.ts'
+import { readSetting, writeSetting } from '../../src/store/setting.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
 import { fakeClock, realClock, START } from '../support/fake-clock.ts'
@@ -112,6 +114,29 @@ if (POSTGRES_URL) {
     const { body } = await publish(missed, agent.token)
     assert.deepEqual(eventIds(await poll(missed, agent.token)), [body.event_id])
     assert.deepEqual(await poll(saw, agent.token), [], 'it is leased')
+  })
+
+  test('[POL-3] a database whose clock was behind for a while: nodes are right again when it is', async (t) => {
+    const service = await startService(postgres, {}, realClock())
+    t.after(() => service.stop())
+    const { clock, store } = service
+    clock.align(clock.now() - HOUR, clock.elapsed(), 0)
+    await agreeOnTime(store, clock) // it stays an hour ahead, and notes that
+    await service.app.runOnce.followClock()
+    assert.ok(Math.abs(clock.now() - (await store.serverTime())!) < 1_000)
+  })
+
+  test('[POL-3] a note that is old, or of more than a day, moves no node that starts', async (t) => {
+    const service = await startService(postgres, {}, realClock())
+    t.after(() => service.stop())
+    const now = (await service.store.serverTime())!
+    for (const note of [`${HOUR} ${now - 24 * HOUR}`, `${25 * HOUR} ${now + 25 * HOUR}`]) {
+      await service.store.tx((tx) => writeSetting(tx, 'ahead', note))
+      const begun = realClock()
+      await (await openStore(service.config, begun)).store.close()
+      assert.equal(begun.ahead(), 0, note)
+      assert.equal(await readSetting(service.store, 'ahead'), '0')
+    }
   })
 
   test('[POL-3] a node whose clock is an hour ahead takes nothing that another holds', async () => {
