@@ -40,9 +40,16 @@ export function connectionOf(socket: Carrier): Connection {
   })
 }
 
-/** Whether no request has arrived on its connection after this one. */
-export const isNewest = (exchange: Exchange): boolean =>
-  connectionOf(exchange.request.socket).inHand.at(-1) === exchange
+/**
+ * Ends the connection with the response to this request, if none has arrived after it, and returns whether it does.
+ * Requests that arrive later are not carried out: nobody would get their responses.
+ */
+export function endWithNewest(exchange: Exchange): boolean {
+  const connection = connectionOf(exchange.request.socket)
+  if (connection.inHand.at(-1) !== exchange) return false
+  connection.isEnding = true
+  return true
+}
 
 /** Ends the connection with `failure`, after all requests in hand have got their responses. */
 export function endAfterResponses(connection: Connection, failure: Failure): void {

@@ -12,7 +12,7 @@ import type { OperationResponse, Pieces } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
 import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
 import { makeBodyTurns, type BodyTurns } from './body-turns.ts'
-import { isNewest } from './connection.ts'
+import { endWithNewest } from './connection.ts'
 import { makeConnections, type Connections } from './connections.ts'
 import { Exchange } from './exchange.ts'
 import type { OnShutdown } from './gone-signal.ts'
@@ -129,7 +129,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   const waiting = new Set<() => void>()
   let stage: 'serving' | 'leaving' | 'draining' = 'serving'
   // With a pipelined request behind it, the connection would end before the response to that one.
-  const endsConnection = (exchange: Exchange): boolean => stage !== 'serving' && isNewest(exchange)
+  const endsConnection = (exchange: Exchange): boolean => stage !== 'serving' && endWithNewest(exchange)
   // The process runs until the end, and that is all that /healthz tells.
   const isRefused = (path: string): boolean =>
     stage === 'draining' ? path !== '/healthz' : stage === 'leaving' && path === '/readyz'

@@ -1,23 +1,20 @@
 // A node that is told to stop serves on for a while, and tells load balancers and clients to go elsewhere.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { rawConnection } from '../support/raw-http.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
 
 onBothEngines((engine) => {
-  let node: Service
-  let agent: TestAgent
+  const node = serviceForSuite(engine, { DRAIN_S: '20' })
+  const agent = agentForSuite(tenantForSuite(node))
   before(async () => {
-    node = await startService(engine, { DRAIN_S: '20' })
-    agent = await (await node.tenant()).agent()
     const body = { event_type: 'com.test.*', filter_expression: 'true', priority: 0, enrichment_depth: 'none' }
     const made = await node.call(`POST /v1/agents/${agent.id}/interests`, { token: agent.token, body })
     assert.equal(made.status, 201)
   })
-  after(() => node.stop())
 
   test('[NODE-7] it is not ready at once, and serves on until DRAIN_S has passed', async () => {
     const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${agent.token}\r\n\r\n`
@@ -62,6 +59,26 @@ onBothEngines((engine) => {
     await node.clock.advance(1_000)
     await notice.result
     assert.equal(node.app.cutNoticeShort(), false)
+  })
+
+  test('[NODE-7] a request behind the response that ends its connection is not carried out', async () => {
+    const connection = await rawConnection(node.url)
+    const head = `host: x\r\nauthorization: Bearer ${agent.token}\r\n`
+    const first = await asleep(node.clock, () => {
+      connection.write(`GET /v1/delivery/poll?wait=15 HTTP/1.1\r\n${head}\r\nGET /healthz HTTP/1.1\r\n${head}\r\n`)
+      return connection.reply()
+    })
+    // Both requests have arrived with the one segment; the second has its response, which waits for the first.
+    assert.equal((await node.call('GET /healthz')).status, 200)
+    const body = JSON.stringify({ specversion: '1.0', id: 'behind', source: '/test', type: 'com.other' })
+    const length = `content-type: application/json\r\ncontent-length: ${body.length}\r\n`
+    connection.write(`POST /v1/events HTTP/1.1\r\n${head}${length}\r\n${body}`)
+    assert.equal((await node.call('GET /healthz')).status, 200)
+    await node.clock.advance(15_000)
+    assert.equal((await first.result).status, 200)
+    assert.equal((await connection.reply()).headers['connection'], 'close')
+    await connection.closed
+    assertError(await node.call('GET /v1/events/behind', { token: agent.token }), 'not_found')
   })
 
   test('[NODE-7] the wait can be cut short, once', async () => {
