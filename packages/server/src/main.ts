@@ -5,8 +5,8 @@ import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
 import { makeLogger, type Logger } from './kernel/logger.ts'
 import { serve } from './serve.ts'
-import { databaseFile, makeDataDirectory } from './store/data-directory.ts'
-import { openStore, storeExists, type Opened } from './store/open.ts'
+import { makeDataDirectory } from './store/data-directory.ts'
+import { openStore, type Opened } from './store/open.ts'
 import { ownDirectory, requireUnused } from './store/own-directory.ts'
 import { FirstWorkerFailed, makeWorkers } from './workers/primary.ts'
 import { joinPrimary, type Worker } from './workers/worker.ts'
@@ -51,7 +51,7 @@ async function runAlone(config: Config, log: Logger): Promise<void> {
   if (config.databaseUrl === null) {
     makeDataDirectory(config.dataDir)
     ownDirectory(config.dataDir)
-    if (storeExists(config)) requireUnused(databaseFile(config.dataDir))
+    requireUnused(config.dataDir)
   }
   let adminKey: string | null = null
   const makeFirstKey = async (opened: Opened): Promise<void> => {

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import path from 'node:path'
-import { giveToOwner, isThere, makePrivate } from './data-directory.ts'
+import { databaseFile, giveToOwner, isThere, makePrivate } from './data-directory.ts'
 
 /** SQLITE_BUSY: another process holds the lock. */
 const BUSY = 5
@@ -41,17 +41,35 @@ export function ownDirectory(directory: string): () => void {
  * overwrite what the other has stored. More names alone are no reason, because a snapshot by hard links makes some.
  * SQLite's exclusive mode locks the file itself.
  */
-export function requireUnused(database: string): void {
-  if (statSync(database).nlink === 1) return
+export function requireUnused(directory: string): void {
+  const database = databaseFile(directory)
+  if (!isThere(database) || statSync(database).nlink === 1) return
   const probe = new DatabaseSync(database, { timeout: COMMAND_MS })
   try {
     probe.exec('pragma locking_mode = exclusive; begin immediate; rollback')
   } catch (error) {
     if ((error as { errcode?: number }).errcode !== BUSY) return // whoever opens it says what is wrong with it
     throw new Error(
-      `${database} has several names (hard links), and another process uses it. Stop that one first, or copy the database with "sensorium backup".`,
+      `${database} has several names (hard links), and another process uses it. Stop that one first, or copy the database with "sensorium backup" in its folder.`,
     )
   } finally {
     probe.close()
+  }
+}
+
+/** The same for a command, which works beside a service of this folder: that one uses the database by this name. */
+export function requireUnusedElsewhere(directory: string): void {
+  const database = databaseFile(directory)
+  if (statSync(database).nlink === 1) return
+  let release: () => void
+  try {
+    release = ownDirectory(directory)
+  } catch {
+    return
+  }
+  try {
+    requireUnused(directory)
+  } finally {
+    release()
   }
 }

@@ -12,7 +12,7 @@ import { databaseFile } from '../../src/store/data-directory.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ownDirectory } from '../../src/store/own-directory.ts'
 import { sqlite } from '../support/engines.ts'
-import { bash, COMMAND, refusedStart, sensorium, startProcess } from '../support/process.ts'
+import { command, bash, COMMAND, refusedStart, sensorium, startProcess } from '../support/process.ts'
 
 test('[STO-5] a second service on the directory is refused with a clear message, and the first goes on', async (t) => {
   const { env, drop } = await sqlite.fresh()
@@ -144,8 +144,13 @@ test('[STO-5] a database that runs under another name is refused; names that nob
   assert.equal(code, 1)
   assert.equal(
     stderr,
-    `Sensorium did not start: ${databaseFile(second)} has several names (hard links), and another process uses it. Stop that one first, or copy the database with "sensorium backup".\n`,
+    `Sensorium did not start: ${databaseFile(second)} has several names (hard links), and another process uses it. Stop that one first, or copy the database with "sensorium backup" in its folder.\n`,
   )
+  const asked = (DATA_DIR: string) => command(['tenant', 'list'], started(DATA_DIR))
+  const refused = await asked(second)
+  assert.deepEqual([refused.code, /has several names/.test(refused.stderr)], [1, true], refused.stderr)
+  assert.equal((await asked(first)).code, 0, 'beside its service')
   await service.stop()
+  assert.equal((await asked(second)).code, 0)
   assert.equal((await (await startProcess(started(first))).stop()).code, 0)
 })
