@@ -175,7 +175,8 @@ export const deliveryOperations = {
   extendDeliveries: operation({
     id: 'extendDeliveries',
     summary: 'Extend leases',
-    description: 'For a handler that needs more time. Leases that the agent still holds end `seconds` from now.',
+    description:
+      'For a handler that needs more time. Leases that the agent still holds end `seconds` from now. The extended lease of a delivery that came over a stream outlives the stream.',
     tag,
     access,
     method: 'POST',

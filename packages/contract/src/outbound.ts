@@ -34,7 +34,7 @@ export const outboundOperations = {
     id: 'streamDeliveries',
     summary: 'Stream the mailbox',
     description:
-      'A stream of server-sent events. Each delivery is sent as `event: delivery`, with the delivery id as `id` and the Delivery as JSON in `data`. A comment is sent every 15 seconds. Acknowledge with POST /delivery/ack. When the stream ends, deliveries that were not acknowledged are given back at once.',
+      'A stream of server-sent events. Each delivery is sent as `event: delivery`, with the delivery id as `id` and the Delivery as JSON in `data`. A comment is sent every 15 seconds. Acknowledge with POST /delivery/ack. When the stream ends, deliveries that were not acknowledged are given back at once, except those whose leases were extended.',
     tag: 'Delivery',
     method: 'GET',
     path: '/delivery/stream',
