@@ -193,10 +193,14 @@ export class Exchange implements Input, CallOptions {
     this.#head.push(name, value)
   }
 
+  #hasHeader(name: string): boolean {
+    return this.#head.some((text, i) => i % 2 === 0 && text === name)
+  }
+
   /** Writes the head of a response whose body the caller writes. */
   open(status: number, headers: Readonly<Record<string, string>> | undefined): ServerResponse {
     for (const name in headers) this.#head.push(name, headers[name]!)
-    if (this.#endsConnection(this) && !this.#head.includes('connection')) this.#head.push('connection', 'close')
+    if (this.#endsConnection(this) && !this.#hasHeader('connection')) this.#head.push('connection', 'close')
     return this.response.writeHead(status, this.#head)
   }
 }

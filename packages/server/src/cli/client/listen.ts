@@ -50,7 +50,7 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
       held.add(delivery.id)
       if (held.size === MOST_HELD)
         console.error(`${MOST_HELD} are held, which is the most. End to give them back, or listen with --ack.`)
-      await ended.promise
+      await ended.promise.catch(() => {})
       throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
     },
     onError(error) {

@@ -9,8 +9,8 @@ const MOST_DATA = 1_048_576
 /** What is shown of each event, whatever the events before it have used up. */
 const LEAST_DATA = 100
 
-/** For the call that follows: long enough, and short if that call fails. */
-const HELD_SECONDS = 30
+/** For the call that follows. If the rate limit refuses that one, a later attempt still finds the deliveries. */
+const HELD_SECONDS = 300
 
 /** The operation lists no more. */
 const MOST_RECENT = 100
