@@ -1,10 +1,10 @@
 // How the server serves the built console.
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { onBothEngines } from '../../server/test/support/engines.ts'
-import { startService, type Service } from '../../server/test/support/service.ts'
+import { serviceForSuite, startService } from '../../server/test/support/service.ts'
 
 /** `fetch` would decompress it. */
 const bytesAt = (url: string, encoding: string): Promise<{ headers: Record<string, unknown>; body: Buffer }> =>
@@ -17,11 +17,7 @@ const bytesAt = (url: string, encoding: string): Promise<{ headers: Record<strin
   })
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   const scriptOf = (html: string): string => /src="(\/console\/assets\/[^"]+\.js)"/.exec(html)![1]!
 

@@ -1,17 +1,13 @@
 // Replaying and discarding many dead letters in steps.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { createClient } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
-import { startService, type Service } from '../../server/test/support/service.ts'
+import { serviceForSuite } from '../../server/test/support/service.ts'
 import { workThrough } from '../src/pages/dead-letters/work-through.ts'
 
 onBothEngines((engine) => {
-  let service: Service
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
 
   test('[UI-31] no more dead letters are discarded than the user was shown, whatever fits the filter', async () => {
     const tenant = await service.tenant()
