@@ -151,7 +151,7 @@ function onPool(pool: pg.Pool, turns: ConnectionTurns, servers: Servers, observe
       const told = translated(error, client !== undefined)
       broken = told instanceof StoreUnavailable && told.trouble !== 'busy'
       if (isReadOnlyRefusal(error)) servers.markDemoted()
-      else if (broken) servers.markInDoubt()
+      else if (broken) servers.markInDoubt(error)
       throw told
     } finally {
       client?.release(broken)
@@ -189,7 +189,7 @@ function onLookUps(lookUps: LookUps, servers: Servers, observe: Observe): LookUp
       return await lookUps.rows(sql, values)
     } catch (error) {
       const told = translated(error, true)
-      if (told instanceof StoreUnavailable) servers.markInDoubt()
+      if (told instanceof StoreUnavailable && told.trouble !== 'busy') servers.markInDoubt(error)
       throw told
     } finally {
       observe('query', (performance.now() - started) / 1000)

@@ -54,33 +54,37 @@ async function onProbe<T>(url: string, work: (client: pg.Client) => Promise<T>):
   }
 }
 
-/** Whether a pooler keeps sessions. One that has no connections to spare cannot be asked, and is believed. */
-export const keepsSessions = (url: string): Promise<boolean> =>
-  areSessions((work) => onProbe(url, work)).catch(() => true)
+/** Whether a pooler keeps sessions, or null if it could not be asked: it may have none to spare. */
+export const keepsSessions = (url: string): Promise<boolean | null> =>
+  areSessions((work) => onProbe(url, work)).catch(() => null)
 
-/** Which servers work may go to. `setting` names their addresses. */
+/** Which servers work may go to. `setting` names their addresses, and `keeps` says whether a pooler keeps sessions. */
 interface Wanted {
   setting: string
   objection: Objection
+  keeps: (url: string) => Promise<boolean>
 }
 
-/** Returns why work may not go to the server of this connection, or null if it may. `keeps` asks a pooler. */
+/** Work may not go to a server, which responds. */
+export class Unsuitable extends Error {}
+
+/** Returns why work may not go to the server of this connection to the address, or null if it may. */
 export async function objectionTo(
   client: pg.Client,
-  { setting, objection }: Wanted,
-  keeps: () => Promise<boolean>,
+  url: string,
+  { setting, objection, keeps }: Wanted,
 ): Promise<string | null> {
   const role = await roleOf(client)
   const reason = objection(role)
   if (reason !== null || !isPooled(client, role.pid)) return reason
-  return (await keeps()) ? null : `${setting} ${NEEDS_SESSIONS}`
+  return (await keeps(url)) ? null : `${setting} ${NEEDS_SESSIONS}`
 }
 
 /** Returns the address if its server responds and work may go there. */
 export async function probe(url: string, wanted: Wanted): Promise<string> {
   try {
-    const reason = await onProbe(url, (client) => objectionTo(client, wanted, () => keepsSessions(url)))
-    if (reason !== null) throw new Error(reason)
+    const reason = await onProbe(url, (client) => objectionTo(client, url, wanted))
+    if (reason !== null) throw new Unsuitable(reason)
     return url
   } catch (error) {
     throw new Error(`${hostOf(url)}: ${(error as Error).message || (error as { code?: string }).code}`, {

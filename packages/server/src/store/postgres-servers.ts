@@ -6,8 +6,9 @@
 // server before anything else does. That is enough: a primary becomes a standby by a restart, which ends connections.
 //
 // A pooler may also come back in transaction mode, in which nothing works as it should and what is set in a session
-// reaches others (postgres-sessions.ts). So the first new connection through one, at first and after something went
-// wrong, waits for a look at whether sessions are kept. While they are not, the database counts as away.
+// reaches others (postgres-sessions.ts). So a new connection waits for a look at whether sessions are kept: the first
+// one, the first after all were lost, and the first after one was no session. While sessions are not kept, the database
+// counts as away. One lost connection leads to no look: that needs two more, which a pooler of just our size lacks.
 //
 // A server can also vanish silently: nobody closes the connections, and a query would wait for its timeout, 17 s. So
 // while work is under way and no connection has received anything for two seconds, the servers are asked on new
@@ -26,7 +27,9 @@ import {
   objectionTo,
   probe,
   socketOf,
+  Unsuitable,
 } from './postgres-probe.ts'
+import { isOtherSession } from './postgres-wire.ts'
 
 /** After no server took writes, callers within this time get the same error. */
 const ASK_AGAIN_MS = 250
@@ -44,8 +47,8 @@ export interface Servers {
   watch(client: pg.Client): void
   /** Rejects, and ends a new connection, if its server is not one that the work may go to. */
   examineNew(client: pg.Client): Promise<void>
-  /** Reports that a server went away: before the next work, the servers are asked again. */
-  markInDoubt(): void
+  /** Reports an error by which a server went away: before the next work, the servers are asked again. */
+  markInDoubt(error: unknown): void
   /** Reports that a server takes no writes any more. If work may only go to one that does, connections are cut too. */
   markDemoted(): void
   /** Cuts the connections that have not ended: their server no longer responds, and they would keep the process. */
@@ -99,17 +102,69 @@ function makeNote(warn: (what: string, error: unknown) => void): (reason: string
   }
 }
 
-/** Knows whether the pooler at the address keeps sessions, until `forget` is called. `lost` is called if it does not. */
-function makePoolerWatch(url: () => string, lost: () => void): { keeps(): Promise<boolean>; forget(): void } {
-  let kept: Promise<boolean> | null = null
-  async function ask(): Promise<boolean> {
-    const keeps = await keepsSessions(url())
-    if (keeps) return true
-    kept = null
-    lost()
-    return false
+/** Returns a function whose callers share the work that is under way, and its error for a while. */
+function makeShared(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null
+  return () =>
+    (running ??= work().then(
+      () => void (running = null),
+      (error: unknown) => {
+        setTimeout(() => (running = null), ASK_AGAIN_MS).unref()
+        throw error
+      },
+    ))
+}
+
+interface PoolerWatch {
+  /** Whether the pooler at this address keeps sessions. Rejects if nothing is known of it and it cannot be asked. */
+  keeps(url: string): Promise<boolean>
+  /** The same, by a look at it in any case. */
+  look(url: string): Promise<boolean>
+  /** Reports that a connection through it turned out to be no session. */
+  forget(url: string): void
+}
+
+/**
+ * Knows which poolers keep sessions. One that did is believed without a look while a connection through it is open,
+ * because its restart would have ended that, and also if it has no sessions to spare for a look. `lost` is called for
+ * one that does not.
+ */
+function makePoolerWatch(isInUse: (url: string) => boolean, lost: (url: string) => void): PoolerWatch {
+  const proven = new Set<string>()
+  const overdue = new Set<string>() // could not be asked when they should have been
+  const looks = new Map<string, Promise<boolean>>()
+
+  async function ask(url: string): Promise<boolean> {
+    const keeps = await keepsSessions(url)
+    if (keeps === null) {
+      overdue.add(url)
+      if (proven.has(url)) return true
+      throw new StoreUnavailable('the pooler has no two sessions to spare, which show whether it keeps sessions')
+    }
+    overdue.delete(url)
+    if (keeps) proven.add(url)
+    else {
+      proven.delete(url)
+      lost(url)
+    }
+    return keeps
   }
-  return { keeps: () => (kept ??= ask()), forget: () => void (kept = null) }
+
+  function look(url: string): Promise<boolean> {
+    const asked = looks.get(url) ?? ask(url).finally(() => looks.delete(url))
+    looks.set(url, asked)
+    return asked
+  }
+
+  return {
+    keeps(url) {
+      if (!proven.has(url) || !isInUse(url)) return look(url)
+      if (overdue.has(url)) look(url).catch(() => {}) // nobody waits for it
+      return Promise.resolve(true)
+    },
+    look,
+    forget: (url) => void proven.delete(url),
+  }
 }
 
 /** `mayBeStandby` is for the connections to a replica. */
@@ -122,14 +177,10 @@ export function makeServers(
   const parsed = databaseServers(given)
   if (!parsed) throw new Error('DATABASE_URL is not the address of a PostgreSQL database')
   const { urls, mustFindPrimary } = parsed
-  const wanted = {
-    setting: mayBeStandby ? 'DATABASE_READ_URL' : 'DATABASE_URL',
-    objection: mustFindPrimary ? ifReadOnly : mayBeStandby ? never : ifStandby,
-  }
   const watched = new Map<pg.Client, string>()
+  const examined = new WeakSet<pg.Client>() // those that work may go to
   let current = urls[0]!
   let known = !mustFindPrimary
-  let finding: Promise<void> | null = null
   const note = makeNote(warn)
 
   function cut(where: (url: string) => boolean): void {
@@ -142,9 +193,14 @@ export function makeServers(
 
   // If one connection is no session, the others are none any more either.
   const pooler = makePoolerWatch(
-    () => current,
-    () => cut(() => true),
+    (address) => [...watched].some(([client, url]) => url === address && examined.has(client)),
+    (address) => cut((url) => url === address),
   )
+  const wanted = {
+    setting: mayBeStandby ? 'DATABASE_READ_URL' : 'DATABASE_URL',
+    objection: mustFindPrimary ? ifReadOnly : mayBeStandby ? never : ifStandby,
+    keeps: pooler.keeps,
+  }
 
   async function find(): Promise<void> {
     const chosen = await chooseServer(urls, current, wanted).catch((error: Error) => {
@@ -159,43 +215,36 @@ export function makeServers(
     known = true
   }
 
-  function ready(): Promise<void> {
-    if (known) return Promise.resolve()
-    finding ??= find().then(
-      () => void (finding = null),
-      (error: unknown) => {
-        setTimeout(() => (finding = null), ASK_AGAIN_MS).unref()
-        throw error
-      },
-    )
-    return finding
-  }
+  const findOnce = makeShared(find)
+  const ready = (): Promise<void> => (known ? Promise.resolve() : findOnce())
 
   async function examine(): Promise<void> {
     try {
       if (mustFindPrimary) {
         known = false
         await ready()
-      } else await probe(current, { ...wanted, objection: never })
+      } else await probe(current, { ...wanted, objection: never, keeps: pooler.look })
     } catch (error) {
-      if (hasServerResponded((error as Error).cause)) return
-      warn('the database does not respond', error)
+      const { cause, message } = error as Error
+      if (hasServerResponded(cause) || cause instanceof StoreUnavailable) return
+      if (cause instanceof Unsuitable) note(message)
+      else warn('the database does not respond', error)
       cut(() => true)
     }
   }
 
   const stopPulse = startPulse(watched, underWay, examine)
 
-  function markInDoubt(): void {
-    pooler.forget()
+  function markInDoubt(error: unknown): void {
+    if (isOtherSession(error)) pooler.forget(current)
     if (mustFindPrimary) known = false
   }
 
   async function examineNew(client: pg.Client): Promise<void> {
     try {
-      const reason = await objectionTo(client, wanted, pooler.keeps)
+      const reason = await objectionTo(client, watched.get(client) ?? current, wanted)
       note(reason)
-      if (reason === null) return
+      if (reason === null) return void examined.add(client)
       // From now on the address is asked on one connection at a time, instead of by all the work that waits for it.
       known = false
       throw new StoreUnavailable(`${hostOf(current)}: ${reason}`)
@@ -212,7 +261,7 @@ export function makeServers(
     watch(client) {
       watched.set(client, current)
       // An idle connection that is lost shows that something happened before any work fails.
-      client.on('error', () => watched.has(client) && markInDoubt())
+      client.on('error', (error) => watched.has(client) && markInDoubt(error))
       client.once('end', () => watched.delete(client))
     },
     examineNew,

@@ -85,7 +85,8 @@ const LOST = new Set([
 ])
 
 /** A prepared statement is not in the session, or was there before: a pooler no longer keeps sessions. */
-const isOtherSession = (error: unknown): boolean => ['26000', '42P05'].includes((error as { code?: string }).code ?? '')
+export const isOtherSession = (error: unknown): boolean =>
+  ['26000', '42P05'].includes((error as { code?: string }).code ?? '')
 
 /**
  * What this connection has prepared is of no use any more, and a new connection prepares its own: a migration has changed

@@ -29,6 +29,45 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
     await assert.rejects(open(pooler.url), /pooler in transaction mode.*pool_mode = session/)
   })
 
+  for (const { sessions, taken } of [
+    { sessions: 3, taken: 2 },
+    { sessions: 1, taken: 0 },
+  ]) {
+    test(`[SCL-8] in transaction mode it is refused with ${taken} of ${sessions} sessions taken by others`, async (t) => {
+      const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction', sessions)
+      t.after(pooler.stop)
+      const others = Array.from({ length: taken }, () => new pg.Client(pooler.url))
+      for (const other of others) await other.connect().then(() => other.query('begin'))
+      const store = openPostgres({ url: pooler.url, clock: systemClock })
+      t.after(() => store.close())
+      for (let i = 0; i < 2; i++) await assert.rejects(store.requireSuitable(), StoreUnavailable)
+      for (const other of others) await other.end()
+      if (taken > 0) await assert.rejects(store.requireSuitable(), /pool_mode = session/)
+    })
+  }
+
+  test('[SCL-8] in session mode just the sessions of the store are enough, also when one or all are lost', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session', 3)
+    t.after(pooler.stop)
+    const store = openPostgres({ url: pooler.url, clock: systemClock, poolSize: 1 })
+    t.after(() => store.close())
+    const sql = 'select pg_backend_pid() as pid'
+    const [before] = await store.rows<{ pid: number }>(sql)
+    await Promise.all([store.lookUp(sql), store.lookUp(sql)])
+    assert.equal(store.stats().connections, 3)
+    const server = new pg.Client(fresh.env['DATABASE_URL']!)
+    await server.connect()
+    await server.query('select pg_terminate_backend($1)', [before!.pid])
+    await server.end()
+    await turnsUntil(() => store.stats().connections === 2)
+    const since = performance.now()
+    await store.rows(sql)
+    assert.ok(performance.now() - since < 400, 'it waited for a look that needs two more sessions')
+    await pooler.change('session', 'restarted')
+    await turnsUntil(() => store.stats().connections === 0)
+    await Promise.all([store.rows(sql), store.lookUp(sql), store.lookUp(sql)])
+  })
+
   test('[SCL-8] [SCL-7] a replica behind one is not read, and the sessions of others stay as they were', async (t) => {
     const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'transaction')
     t.after(pooler.stop)
@@ -142,6 +181,26 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
       assert.equal(said[1], 'the server is used again: no error')
     })
   }
+
+  test('[SCL-8] that sessions are no longer kept is logged as such when it is found while nothing arrives', async (t) => {
+    const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')
+    t.after(pooler.stop)
+    const warned: string[] = []
+    const store = openPostgres({
+      url: pooler.url,
+      clock: systemClock,
+      warn: (what, error) => void warned.push(`${what}: ${(error as Error | null)?.message ?? 'no error'}`),
+    })
+    t.after(() => store.close())
+    await store.rows('select 1')
+    await pooler.change('transaction', 'reloaded')
+    await assert.rejects(store.rows('select pg_sleep(12)'), StoreUnavailable)
+    assert.ok(
+      warned.some((text) => /^the server is not used: .*pool_mode = session/.test(text)),
+      warned.join('\n'),
+    )
+    assert.ok(!warned.some((text) => text.startsWith('the database does not respond')), warned.join('\n'))
+  })
 
   test('[SCL-8] [STO-9] while a pooler is in transaction mode requests get 503, and the node is not ready', async (t) => {
     const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')

@@ -39,8 +39,8 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Starts one in front of the server of `url`. */
-export async function startPooler(url: string, mode: PoolMode): Promise<Pooler> {
+/** Starts one in front of the server of `url`, with so many sessions. */
+export async function startPooler(url: string, mode: PoolMode, sessions = 20): Promise<Pooler> {
   const server = new URL(url)
   const folder = mkdtempSync(path.join(tmpdir(), 'sensorium-pooler-'))
   const port = await freePort()
@@ -59,6 +59,7 @@ export async function startPooler(url: string, mode: PoolMode): Promise<Pooler> 
         'unix_socket_dir =',
         'auth_type = any',
         `pool_mode = ${mode}`,
+        `default_pool_size = ${sessions}`,
         `logfile = ${log}`,
         '',
       ].join('\n'),
@@ -82,7 +83,8 @@ export async function startPooler(url: string, mode: PoolMode): Promise<Pooler> 
     }
   }
   let child: ChildProcess | undefined
-  process.once('exit', () => child?.kill('SIGKILL'))
+  const killAtExit = (): void => void child?.kill('SIGKILL')
+  process.once('exit', killAtExit)
   configure(mode)
   let kill = await start()
   return {
@@ -100,6 +102,7 @@ export async function startPooler(url: string, mode: PoolMode): Promise<Pooler> 
     },
     async stop() {
       await kill()
+      process.off('exit', killAtExit)
       rmSync(folder, { recursive: true, force: true })
     },
   }
