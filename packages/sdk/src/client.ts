@@ -89,7 +89,8 @@ export type WorkerOptions<D = unknown> = WorkerOptionsOf<Client, D>
 
 function assemble(parts: Parts, defaults: EventDefaults): Client {
   const { call, tokens } = parts
-  const events = eventCalls(call, defaults, async () => (await tokens.agent())?.id)
+  const ownId = async (): Promise<string | undefined> => (await tokens.agent())?.id
+  const events = eventCalls(call, defaults, ownId)
   const client: Client = {
     call,
     events,
@@ -106,8 +107,7 @@ function assemble(parts: Parts, defaults: EventDefaults): Client {
     agent: (options) => orAborted(tokens.agent(), options?.signal),
     scopes: (options) => orAborted(tokens.scopes(), options?.signal),
     with: (more) => assemble(parts, { ...defaults, ...withoutUndefined(more) }),
-    ensure: (description, options) =>
-      ensure({ call, ownId: async () => (await tokens.agent())?.id, callWith: parts.callWith }, description, options),
+    ensure: (description, options) => ensure({ call, ownId, callWith: parts.callWith }, description, options),
     worker: (options) => startWorker(client, parts.connection, tokens, options),
   }
   return client

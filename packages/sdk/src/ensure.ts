@@ -115,8 +115,7 @@ async function asAgent(
   // revokes the key, nobody knows the key.
   const minted = await call('mintKey', { params: { id }, body: { scopes: ['interests:write'] } }, options)
   // Without the signal: if the caller aborts, the key must not stay valid.
-  const { signal: _, ...others } = options
-  const revoke = () => call('revokeKey', { params: { id, key_id: minted.id } }, others)
+  const revoke = () => call('revokeKey', { params: { id, key_id: minted.id } }, { ...options, signal: undefined })
   try {
     await work(callWith(minted.key))
   } catch (error) {
@@ -144,13 +143,13 @@ async function createOrReplace(
   // Any 422: at its quota, an agent is refused another interest before the conflict is found.
   const created = await nullIfRefused(create(one, options), 422)
   if (created) return
-  const { signal: _, ...unaborted } = options
   try {
     await nullIfRefused(own('deleteInterest', { params: { id, interest_id: old.id } }, options), 404)
     await create(one, options)
   } catch (error) {
     const { event_type, filter_expression, priority, enrichment_depth } = old
-    await create({ event_type, filter_expression, priority, enrichment_depth }, unaborted).catch(() => {})
+    const again = { event_type, filter_expression, priority, enrichment_depth }
+    await create(again, { ...options, signal: undefined }).catch(() => {})
     throw error
   }
 }

@@ -52,16 +52,17 @@ export class SensoriumError extends Error {
     const isRedirect = status < 400
     super(error.message ?? `the service responded with ${isRedirect ? `a redirect (${status})` : status}`)
     this.status = status
-    this.isOfService = typeof error.code === 'string'
-    this.code = error.code ?? codeOf(status)
+    // A gateway may have a JSON body of the same form, but the id of the request is always in that of the service.
+    this.isOfService = typeof error.code === 'string' && typeof error.request_id === 'string'
+    this.code = this.isOfService ? error.code! : codeOf(status)
     this.details = error.details ?? {}
     this.requestId = error.request_id ?? requestId
     this.retryAfter = retryAfter
   }
 }
 
-/** Returns for how many seconds the service asked to wait, or null if it did not. */
-export const askedWait = (error: unknown): number | null => (error instanceof SensoriumError ? error.retryAfter : null)
+/** Returns for how many seconds the service asked to wait. */
+export const askedWait = (error: unknown): number => (error instanceof SensoriumError && error.retryAfter) || 0
 
 /** For what the client knows to be nowhere: the same error as from the service, which is not asked. */
 export const notFound = (message: string, details: Record<string, unknown>): SensoriumError =>

@@ -27,7 +27,7 @@ interface Running extends Held {
 }
 
 /** Acknowledges a delivery, or gives it back. */
-export type Settle = () => Promise<void>
+export type Settle = () => Promise<unknown>
 
 export interface InHandParts {
   deliveries: DeliveryCalls

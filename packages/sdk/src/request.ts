@@ -8,7 +8,7 @@
 import { OPERATIONS, type Operations } from './contract.ts'
 import { askedWait, ConnectionError, notFound, SensoriumError, type ErrorBody } from './errors.ts'
 import type { Tokens } from './tokens.ts'
-import { backoff, isLast, sleep, orAborted } from './wait.ts'
+import { backoff, isLast, orAborted, rest, sleep } from './wait.ts'
 
 export type OperationId = keyof Operations
 
@@ -75,14 +75,15 @@ export function addressOf(url: string, operation: OperationId, { params = {}, qu
   return address
 }
 
+/** Returns the status of the response. That of a failed connection is the one that a gateway would give it. */
+const statusOf = (error: unknown): number =>
+  error instanceof SensoriumError ? error.status : error instanceof ConnectionError ? 503 : 0
+
 /** Whether the same call may succeed when it is retried. */
-export const isRetryable = (error: unknown): boolean =>
-  error instanceof ConnectionError ||
-  (error instanceof SensoriumError && (error.status >= 500 || [408, 429].includes(error.status)))
+export const isRetryable = (error: unknown): boolean => statusOf(error) >= 500 || [408, 429].includes(statusOf(error))
 
 /** Whether nobody is there at the moment: no connection, a service that drains, or a gateway that finds none. */
-const isAway = (error: unknown): boolean =>
-  error instanceof ConnectionError || (error instanceof SensoriumError && [502, 503, 504].includes(error.status))
+const isAway = (error: unknown): boolean => [502, 503, 504].includes(statusOf(error))
 
 /**
  * Returns for how many milliseconds a call waits before it is tried again, or null if it is not and its error is the
@@ -96,7 +97,7 @@ function waitAfter(
 ): number | null {
   if (!isRetryable(error) || isLast(attempts, tried, waitedMs, isAway(error))) return null
   const asked = askedWait(error)
-  return asked !== null && asked > maxRetryAfter ? null : backoff(tried - 1, asked)
+  return asked > maxRetryAfter ? null : backoff(tried - 1, asked)
 }
 
 async function attempt(
@@ -152,9 +153,9 @@ export async function restAfter(
 ): Promise<void> {
   if (signal?.aborted) return
   const isFinal = error instanceof SensoriumError && error.isOfService && !isRetryable(error)
-  if (isFinal && (error.status !== 401 || (last as Partial<SensoriumError> | null)?.status === 401)) throw error
+  if (isFinal && (error.status !== 401 || statusOf(last) === 401)) throw error
   report?.(error)
-  await sleep(backoff(failures, askedWait(error)), signal).catch(() => {})
+  await rest(failures, askedWait(error), signal)
 }
 
 /** Returns the seconds of a Retry-After header. A gateway may send a date instead. */
@@ -212,7 +213,7 @@ export async function retrying<T>(
     try {
       return await send(token === null ? {} : { authorization: `Bearer ${token}` })
     } catch (error) {
-      const isRefused = token !== null && error instanceof SensoriumError && error.status === 401
+      const isRefused = token !== null && statusOf(error) === 401
       // Only once: a revoked key gets no further token, and its exchange fails.
       if (isRefused && !renewed && tokens!.refused(token)) {
         renewed = true
@@ -243,9 +244,9 @@ export function makeCall(connection: Connection, tokens: Tokens | null): Call {
         const authorized = { ...init, headers: { ...headers, ...authorization } }
         return (await attempt(connection, address, authorized, timeoutMs, signal)) as never
       } catch (error) {
-        const status = error instanceof SensoriumError ? error.status : null
+        const status = statusOf(error)
         if (status === 404 && method === 'DELETE' && maybeDone) return undefined as never
-        maybeDone ||= status === null || status >= 500
+        maybeDone ||= status >= 500
         throw error
       }
     })

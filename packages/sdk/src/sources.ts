@@ -5,7 +5,7 @@ import type { InHand } from './in-hand.ts'
 import { restAfter, type Connection } from './request.ts'
 import { openStream, readStream } from './stream.ts'
 import type { Tokens } from './tokens.ts'
-import { backoff, orAborted, sleep } from './wait.ts'
+import { orAborted, rest } from './wait.ts'
 
 const MAX_POLL_S = 20
 const MAX_POLLED = 100
@@ -91,7 +91,7 @@ export function streamSource({ connection, tokens, concurrency, inHand, report }
       inHand.forgetWaiting()
     }
     // The service ends a stream when it drains or when the key is revoked. Opening the next stream shows which.
-    await sleep(backoff(0, null), signal).catch(() => {})
+    await rest(0, 0, signal)
   }
 
   const ended = repeat(round, report, signal)

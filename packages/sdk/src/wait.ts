@@ -47,11 +47,15 @@ export const orAborted = <T>(work: T | Promise<T>, signal: AbortSignal | undefin
  * Exponential back-off with full jitter: anything from nothing to the whole interval, so that clients that failed
  * together do not retry together. The wait that the service asked for, up to five minutes, comes on top.
  */
-export function backoff(attempt: number, retryAfterSeconds: number | null, random = Math.random): number {
+export function backoff(attempt: number, askedSeconds: number, random = Math.random): number {
   const interval = Math.min(MAX_MS, FIRST_MS * 2 ** attempt)
-  const asked = Math.min(MAX_ASKED_S, Math.max(0, retryAfterSeconds ?? 0))
+  const asked = Math.min(MAX_ASKED_S, Math.max(0, askedSeconds))
   return asked * 1000 + random() * interval
 }
+
+/** Waits as `backoff` says, or until the signal is aborted. */
+export const rest = (attempt: number, askedSeconds: number, signal?: AbortSignal): Promise<void> =>
+  sleep(backoff(attempt, askedSeconds), signal).catch(() => {})
 
 /**
  * Whether a call that failed is not tried again. `waitedMs` adds up the waits before its attempts, and not the time of

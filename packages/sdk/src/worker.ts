@@ -7,11 +7,11 @@
 //    idempotent by event id.
 // 4. A worker that stops starts no new handlers, waits for the running ones, and gives back deliveries it could not
 //    finish. If the service is away, this ends a second after the grace period.
-import { makeAcknowledge } from './acknowledge.ts'
 import type { DeliveredEvent, Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
 import { DeadLetter, RetryAfter } from './errors.ts'
 import type { EventDefaults } from './events.ts'
+import { makeGathered } from './gathered.ts'
 import type { Handler } from './given.ts'
 import { makeInHand, type Settle } from './in-hand.ts'
 import { makeRecentIds } from './recent-ids.ts'
@@ -109,7 +109,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
       tellConsole(thrown, delivery)
     })
   const handled = makeRecentIds(REMEMBERED)
-  const acknowledge = makeAcknowledge(async (ids) => {
+  const acknowledge = makeGathered(async (ids) => {
     const missed = ids.length - (await deliveries.ack(ids, { signal: inHand.closed }))
     // Another worker had acknowledged them, or they became dead letters when their leases ended. Without a report,
     // nobody would learn why an event that was handled is among the dead letters.

@@ -7,6 +7,13 @@ import { ERRORS } from '@sensorium/contract'
 const html = (status: number, headers: Record<string, string> = {}): Response =>
   new Response('<html>gateway</html>', { status, headers: { 'content-type': 'text/html', ...headers } })
 
+/** Has the form of an error of the service, but no request id. */
+const jsonPage = (status: number): Response =>
+  Response.json({ error: { code: 'ResourceNotFound', message: 'no' } }, { status })
+
+const refusal = (status: number): Response =>
+  Response.json({ error: { code: 'x', message: 'no', request_id: 'r', details: {} } }, { status })
+
 /** Responds from a list, and records the requested URLs. */
 function scripted(...responses: (() => Response)[]): { fetch: typeof fetch; asked: Request[] } {
   const asked: Request[] = []
@@ -44,6 +51,8 @@ test('[SDK-3] an error page of a gateway gets the code of its status', async () 
       return error.code === code
     })
   }
+  await assert.rejects(clientOf(async () => jsonPage(404), 1).agents.list(), { code: 'not_found', isOfService: false })
+  await assert.rejects(clientOf(async () => refusal(404), 1).agents.list(), { code: 'x', isOfService: true })
 })
 
 test('[SDK-8] a Retry-After that is a date is honoured', async () => {
@@ -75,15 +84,13 @@ test('[SDK-20] a page in place of a stream is an error, not a stream that ended'
   assert.equal((await first).done, true)
 })
 
-const refusal = (status: number): Response =>
-  Response.json({ error: { code: 'x', message: 'no', request_id: 'r', details: {} } }, { status })
-
 for (const mode of ['poll', 'sse'] as const) {
-  test(`[SDK-20] ${mode}: a worker outlasts the refusals of a gateway, and one 401 of the service`, async () => {
+  test(`[SDK-20] ${mode}: a worker outlasts the refusals of a gateway, and one 401 of the service`, async (t) => {
+    t.mock.method(Math, 'random', () => 0)
     const pages = [400, 401, 403, 404].map((status) => () => html(status))
     const handled = Promise.withResolvers<void>()
     const statuses: number[] = []
-    const answers = [...pages, () => refusal(401), () => html(502), () => refusal(401)]
+    const answers = [...pages, () => jsonPage(404), () => refusal(401), () => html(502), () => refusal(401)]
     const given: typeof fetch = async (input) => {
       const url = String(input)
       if (url.endsWith('/ack')) return Response.json({ acknowledged: 1 })
@@ -100,7 +107,7 @@ for (const mode of ['poll', 'sse'] as const) {
       onError: (error) => error instanceof SensoriumError && statuses.push(error.status),
     })
     await Promise.race([handled.promise, worker.stopped])
-    assert.deepEqual(statuses, [400, 401, 403, 404, 401, 502, 401])
+    assert.deepEqual(statuses, [400, 401, 403, 404, 404, 401, 502, 401])
     await worker.stop()
   })
 
@@ -117,6 +124,30 @@ for (const mode of ['poll', 'sse'] as const) {
     }
   })
 }
+
+test('[SDK-20] live throws the refusal of a wrong address, and outlasts one once it was open', async (t) => {
+  t.mock.method(Math, 'random', () => 0)
+  for (const page of [html, jsonPage])
+    await assert.rejects(
+      clientOf(async () => page(404))
+        .live()
+        .next(),
+      { status: 404 },
+    )
+  const counts = (): Response =>
+    new Response('event: stats\ndata: {}\n\n', { headers: { 'content-type': 'text/event-stream' } })
+  const { fetch, asked } = scripted(
+    () => html(502),
+    counts,
+    () => html(404),
+    counts,
+  )
+  const statuses: number[] = []
+  const live = clientOf(fetch).live({}, { onError: (error) => statuses.push((error as SensoriumError).status) })
+  for (let n = 0; n < 2; n++) assert.equal((await live.next()).value?.kind, 'stats')
+  await live.return()
+  assert.deepEqual([asked.length, statuses], [4, [502, 404]])
+})
 
 test('[SDK-8] an export that could not begin is retried', async () => {
   const { fetch, asked } = scripted(

@@ -172,11 +172,11 @@ test('[SDK-8] a retried DELETE that finds nothing has succeeded', async () => {
 test('[SDK-8] the back-off doubles, has full jitter and a maximum, and honours Retry-After', () => {
   for (let attempt = 0; attempt < 12; attempt++) {
     assert.equal(
-      backoff(attempt, null, () => 0),
+      backoff(attempt, 0, () => 0),
       0,
     )
     assert.equal(
-      backoff(attempt, null, () => 1),
+      backoff(attempt, 0, () => 1),
       Math.min(20_000, 100 * 2 ** attempt),
     )
     assert.equal(
