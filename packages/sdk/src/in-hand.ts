@@ -4,6 +4,7 @@
 // 2. Their leases are extended for as long as they are in hand.
 import type { Delivery } from './contract.ts'
 import type { DeliveryCalls } from './deliveries.ts'
+import { makeGathered } from './gathered.ts'
 
 const MAX_EXTENDED = 100
 /** The most that the service extends a lease by. The visibility timeout, and so the first lease, may be longer. */
@@ -50,8 +51,11 @@ export interface InHand {
    * those whose leases were not extended. Of a worker that is stopping, the others are given back.
    */
   forgetWaiting(): void
-  /** Resolves as soon as nothing waits for its turn; never while the worker is stopping. */
-  noneWaiting(): Promise<void>
+  /**
+   * Resolves as soon as what a new stream brings is needed: a handler is free, and so nothing waits for its turn, or has
+   * a delivery that was given back with the stream before. Never while the worker is stopping.
+   */
+  needsStream(): Promise<void>
   /** Resolves to the number of handlers that may start, as soon as there is one. */
   freeCapacity(): Promise<number>
   /** Resolves when nothing is being handled. */
@@ -71,6 +75,7 @@ export function makeInHand(parts: InHandParts): InHand {
   const closed = closing.signal
   const extend = (ids: string[]): Promise<number> => deliveries.extend(ids, leaseSeconds, { signal: closed })
   const notExtended = (error: unknown): void => void (closed.aborted || report(error))
+  const extendSoon = makeGathered((ids) => extend(ids).catch(notExtended))
   let onFreed = (): void => {}
   const freed = (): Promise<void> => new Promise((resolve) => (onFreed = resolve))
 
@@ -105,9 +110,9 @@ export function makeInHand(parts: InHandParts): InHand {
     const earlier = running.get(delivery.id)
     if (!earlier) return run(delivery, false)
     earlier.redelivered = delivery
-    // At once: the stream that brought it may be cut like the one before, and each cut would cost an attempt.
+    // Soon: the stream that brought it may be cut like the one before, and each cut would cost an attempt.
     earlier.isExtended = true
-    extend([delivery.id]).catch(notExtended)
+    void extendSoon(delivery.id)
   }
 
   function startWaiting(): void {
@@ -147,8 +152,9 @@ export function makeInHand(parts: InHandParts): InHand {
         if (isExtended) run(delivery, true)
       }
     },
-    async noneWaiting() {
-      while (waiting.size > 0 || isStopping()) await freed()
+    async needsStream() {
+      const isFull = (): boolean => [...running.values()].filter(({ isExtended }) => isExtended).length >= concurrency
+      while (isStopping() || isFull()) await freed()
     },
     async freeCapacity() {
       while (running.size >= concurrency) await freed()

@@ -10,26 +10,21 @@ import { orAborted, rest } from './wait.ts'
 const MAX_POLL_S = 20
 const MAX_POLLED = 100
 
-export interface PollParts {
-  deliveries: DeliveryCalls
+export interface SourceParts {
   inHand: InHand
   report(error: unknown): void
+  /** Closes the source. */
+  signal: AbortSignal
 }
 
-export interface StreamParts {
+export interface PollParts extends SourceParts {
+  deliveries: DeliveryCalls
+}
+
+export interface StreamParts extends SourceParts {
   connection: Connection
   tokens: Tokens
   concurrency: number
-  inHand: InHand
-  report(error: unknown): void
-}
-
-export interface Source {
-  /** Takes nothing new, as far as that is possible while deliveries are being handled. */
-  pause(): void
-  close(): Promise<void>
-  /** Resolves when the source has closed; rejects when it cannot go on. */
-  readonly ended: Promise<void>
 }
 
 /** Runs one round after another, with growing pauses while they fail. */
@@ -51,10 +46,12 @@ async function repeat(
   }
 }
 
-export function pollSource({ deliveries: calls, inHand, report }: PollParts): Source {
-  const closing = new AbortController()
-  const { signal } = closing
-  const ended = repeat(
+/**
+ * Resolves when the source has closed; rejects when it cannot go on. The service takes back deliveries that it has not
+ * sent yet. Those on their way come again when the lease lapses.
+ */
+export const pollSource = ({ deliveries: calls, inHand, report, signal }: PollParts): Promise<void> =>
+  repeat(
     async () => {
       const limit = Math.min(MAX_POLLED, await inHand.freeCapacity())
       if (signal.aborted) return
@@ -64,23 +61,16 @@ export function pollSource({ deliveries: calls, inHand, report }: PollParts): So
     report,
     signal,
   )
-  return {
-    // The service takes back deliveries that it has not sent yet. Those on their way come again when the lease lapses.
-    pause: () => closing.abort(new Error('the worker was stopped')),
-    close: () => ended.catch(() => {}),
-    ended,
-  }
-}
 
-export function streamSource({ connection, tokens, concurrency, inHand, report }: StreamParts): Source {
-  const closing = new AbortController()
-  const { signal } = closing
+/** Resolves when the source has closed, which gives back what has just been begun; rejects when it cannot go on. */
+export function streamSource(parts: StreamParts): Promise<void> {
+  const { connection, tokens, concurrency, inHand, report, signal } = parts
   const query = { max_in_flight: Math.min(MAX_POLLED, concurrency) }
 
   async function round(): Promise<void> {
     try {
       // Or every stream that is cut would leave as many behind it, whose leases are extended and kept.
-      await orAborted(inHand.noneWaiting(), signal)
+      await orAborted(inHand.needsStream(), signal)
       const body = await openStream(connection, tokens, 'streamDeliveries', query, signal)
       for await (const { event, data } of readStream(body)) {
         // The service counts deliveries in flight per stream, and handlers of the previous stream may still run.
@@ -94,14 +84,5 @@ export function streamSource({ connection, tokens, concurrency, inHand, report }
     await rest(0, 0, signal)
   }
 
-  const ended = repeat(round, report, signal)
-  return {
-    // The stream stays open until it is closed, because its end would also give back what has just been begun.
-    pause: () => {},
-    close() {
-      closing.abort(new Error('the worker was stopped'))
-      return ended.catch(() => {})
-    },
-    ended,
-  }
+  return repeat(round, report, signal)
 }

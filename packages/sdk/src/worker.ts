@@ -16,7 +16,7 @@ import type { Handler } from './given.ts'
 import { makeInHand, type Settle } from './in-hand.ts'
 import { makeRecentIds } from './recent-ids.ts'
 import type { Connection } from './request.ts'
-import { pollSource, streamSource, type Source } from './sources.ts'
+import { pollSource, streamSource } from './sources.ts'
 import type { Tokens } from './tokens.ts'
 import { LONGEST_MS, orAborted } from './wait.ts'
 
@@ -26,8 +26,6 @@ const MAX_REASON = 1_000
 const MAX_WAIT_S = 86_400
 /** How long after the grace period of a stop its last calls may take: long enough to give back what is unfinished. */
 const LAST_CALLS_MS = 1_000
-/** Stopping is no failure of the handler, so another worker may take the delivery at once. */
-const unfinished = (): RetryAfter => new RetryAfter(0, 'the worker was stopped')
 /**
  * How many seconds an event rests after a handler threw, by attempt; the last is repeated. Without a rest, all attempts
  * of an event would be used up within a second, before anything that the handler depends on could recover.
@@ -115,13 +113,16 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     // nobody would learn why an event that was handled is among the dead letters.
     if (missed > 0) report(new Error(`${missed} of ${ids.length} handled deliveries were settled before`))
   })
+  const isStream = options.mode === 'sse'
+  // Stopping is no failure of the handler, so another worker may take the delivery at once. A stream, which is open until
+  // everything is given back, would bring it once more at the price of an attempt.
+  const unfinished = new RetryAfter(isStream ? 1 : 0, 'the worker was stopped')
   const outOfTime = new AbortController()
   let stopping: Promise<void> | null = null
 
   async function handleDelivery(delivery: Delivery): Promise<Settle> {
     const event = delivery.payload as DeliveredEvent & { data: D }
     if (!handled.has(delivery.event_id)) {
-      if (stopping) return () => giveBack(deliveries, delivery, unfinished(), inHand.closed)
       const trace = typeof event['traceparent'] === 'string' ? { traceparent: event['traceparent'] } : {}
       const work = {
         event,
@@ -130,10 +131,11 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
         signal: outOfTime.signal,
       }
       try {
+        if (stopping) throw unfinished
         // A handler that ignores its signal must not hold up a worker that is out of time.
         await orAborted(handle(work), outOfTime.signal)
       } catch (error) {
-        if (!outOfTime.signal.aborted) report(error, delivery)
+        if (error !== unfinished) report(error, delivery)
         return () => giveBack(deliveries, delivery, error, inHand.closed)
       }
       handled.add(delivery.event_id)
@@ -143,17 +145,20 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
 
   const isStopping = (): boolean => stopping !== null
   const inHand = makeInHand({ deliveries, concurrency, leaseSeconds, handle: handleDelivery, isStopping, report })
-  const source: Source =
-    options.mode === 'sse'
-      ? streamSource({ connection, tokens, concurrency, inHand, report })
-      : pollSource({ deliveries, inHand, report })
+  const closing = new AbortController()
+  const parts = { inHand, report, signal: closing.signal }
+  const ended = isStream
+    ? streamSource({ ...parts, connection, tokens, concurrency })
+    : pollSource({ ...parts, deliveries })
 
   /** Begins the stop, once. A later call of `stop` can only shorten the wait. */
   const begin = (): Promise<void> =>
     (stopping ??= (async () => {
-      source.pause()
+      // A stream stays open, because its end would also give back what has just been begun.
+      if (!isStream) closing.abort(unfinished)
       await inHand.finish()
-      await source.close()
+      closing.abort(unfinished)
+      await ended.catch(() => {})
       // A poll may have brought something in while it was being closed.
       await inHand.finish()
       inHand.close()
@@ -164,7 +169,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     const isLimited = graceMs !== undefined && graceMs <= LONGEST_MS
     if (!isLimited) return begin()
     const timers = [
-      setTimeout(() => outOfTime.abort(unfinished()), graceMs),
+      setTimeout(() => outOfTime.abort(unfinished), graceMs),
       setTimeout(inHand.close, graceMs + LAST_CALLS_MS),
     ]
     await begin().finally(() => timers.forEach(clearTimeout))
@@ -172,7 +177,7 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
 
   if (options.signal?.aborted) void begin()
   options.signal?.addEventListener('abort', begin, { once: true })
-  const stopped = source.ended.finally(begin)
+  const stopped = ended.finally(begin)
   // A caller that does not await `stopped` learns of the failure from `onError`.
   stopped.catch((error: unknown) => report(error))
   return { stop, stopped }

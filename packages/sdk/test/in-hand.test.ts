@@ -10,9 +10,16 @@ const DELIVERY = { id: 'dlv_1', event_id: 'e', attempt_count: 1 } as Delivery
 
 function inHandWith(parts: Pick<InHandParts, 'handle' | 'leaseSeconds'> & Partial<InHandParts>) {
   const extended: string[] = []
-  const deliveries = { extend: async (ids: string[]) => extended.push(...ids) } as unknown as DeliveryCalls
+  const calls: string[][] = []
+  const deliveries = {
+    async extend(ids: string[]) {
+      calls.push(ids)
+      return extended.push(...ids)
+    },
+  } as unknown as DeliveryCalls
   const report = (error: unknown): void => assert.fail(error as Error)
-  return { extended, inHand: makeInHand({ deliveries, concurrency: 1, isStopping: () => false, report, ...parts }) }
+  const inHand = makeInHand({ deliveries, concurrency: 1, isStopping: () => false, report, ...parts })
+  return { extended, calls, inHand }
 }
 
 test('[SDK-10] a delivery that arrives again while it is given back is handled again, one that arrived before is not', async () => {
@@ -36,7 +43,7 @@ test('[SDK-10] a delivery that arrives again while it is given back is handled a
 })
 
 test('[SDK-11] the new lease of a delivery that arrives again is extended before the shortest one can have ended', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] })
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   const now = t.mock.method(performance, 'now', () => 0)
   const handled = Promise.withResolvers<void>()
   const { inHand, extended } = inHandWith({
@@ -51,14 +58,60 @@ test('[SDK-11] the new lease of a delivery that arrives again is extended before
   pass(334)
   pass(668)
   assert.equal(extended.length, 1)
-  // At once: the stream that brought it may be cut like the one before.
+  // Soon: the stream that brought it may be cut like the one before.
   inHand.start(DELIVERY)
+  t.mock.timers.tick(5)
+  await Promise.resolve()
   assert.equal(extended.length, 2)
   pass(1_002)
   pass(1_336)
   assert.equal(extended.length, 2)
   handled.resolve()
   await inHand.finish()
+  inHand.close()
+})
+
+test('[SDK-11] the new leases of deliveries that arrive again together are extended by one call per hundred', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
+  const handled = Promise.withResolvers<void>()
+  const { inHand, calls } = inHandWith({
+    leaseSeconds: 30,
+    concurrency: 150,
+    handle: () => handled.promise.then(() => async () => {}),
+  })
+  for (let n = 0; n < 300; n++) inHand.start({ ...DELIVERY, id: `dlv_${n % 150}` })
+  t.mock.timers.tick(5)
+  await Promise.resolve()
+  assert.deepEqual(
+    calls.map((ids) => ids.length),
+    [100, 50],
+  )
+  handled.resolve()
+  await inHand.finish()
+  inHand.close()
+})
+
+test('[SDK-11] a stream is not needed while every handler has an extended lease, which no cut gives back', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const now = t.mock.method(performance, 'now', () => 0)
+  const handled = Promise.withResolvers<void>()
+  const { inHand, extended } = inHandWith({
+    leaseSeconds: 30,
+    concurrency: 2,
+    handle: ({ id }) => (id === 'dlv_1' ? handled.promise : new Promise<void>(() => {})).then(() => async () => {}),
+  })
+  inHand.start(DELIVERY)
+  inHand.start({ ...DELIVERY, id: 'dlv_2' })
+  await inHand.needsStream()
+  now.mock.mockImplementation(() => 10_000)
+  t.mock.timers.tick(10_000)
+  assert.deepEqual(extended, ['dlv_1', 'dlv_2'])
+  let isNeeded = false
+  const needed = inHand.needsStream().then(() => (isNeeded = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(isNeeded, false)
+  handled.resolve()
+  await needed
   inHand.close()
 })
 

@@ -170,6 +170,28 @@ onBothEngines((engine) => {
       )
     })
 
+    test(`[SDK-13] ${mode}: each stop before a handler has finished costs one attempt`, async () => {
+      const { agent, client } = await listener(`j.${mode}`)
+      await client.publish({ type: `j.${mode}`, id: `${mode}-restarts` })
+      const attempts: number[] = []
+      for (let stops = 0; stops < 3; stops++) {
+        const begun = counter(1)
+        const worker = client.worker({
+          mode,
+          handle() {
+            begun.hit()
+            return new Promise(() => {})
+          },
+        })
+        await begun.reached
+        await worker.stop(0)
+        await turnsUntil(async () => (await client.agents.queue(agent.id)).leased === 0)
+        attempts.push((await client.events.get(`${mode}-restarts`)).deliveries[0]!.attempts)
+        await service.clock.jump(1_000)
+      }
+      assert.deepEqual(attempts, [1, 2, 3])
+    })
+
     test(`[SDK-3] ${mode}: a worker whose key lacks the scope says so and ends`, async () => {
       const agent = await tenant.agent({ scopes: ['send'] })
       const client = createClient({ url: service.url, apiKey: agent.key })
