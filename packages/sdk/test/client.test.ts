@@ -1,6 +1,6 @@
 // The client against the real service.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import {
   createClient,
   SensoriumError,
@@ -11,7 +11,7 @@ import {
 } from '@sensorium/client'
 import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
-import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../../server/test/support/service.ts'
 import { turnsUntil } from '../../server/test/support/turns-until.ts'
 
 test('[SDK-1] a key is minted with scopes that are a constant', async () => {
@@ -82,16 +82,12 @@ test('[SDK-4] removing items while walking through a list skips none', async () 
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
   let admin: Client
-
   before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
     admin = createClient({ url: service.url, apiKey: tenant.adminKey })
   })
-  after(() => service.stop())
 
   test('[SDK-1] a client made from a key publishes, polls, acknowledges and reads the receipt', async () => {
     const agent = await tenant.agent()

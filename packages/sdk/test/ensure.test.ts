@@ -1,9 +1,9 @@
 // Start-up code describes the wanted state, and runs at every start.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { createClient, type Client, type Description, type Ensured, type EnsureOptions } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
-import { OPERATOR_TOKEN, startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+import { OPERATOR_TOKEN, serviceForSuite, type TestTenant } from '../../server/test/support/service.ts'
 
 const agent = (external_id: string, name = external_id) => ({
   external_id,
@@ -13,13 +13,9 @@ const agent = (external_id: string, name = external_id) => ({
 })
 
 onBothEngines((engine) => {
-  let service: Service
+  const service = serviceForSuite(engine)
   let tenant: TestTenant
   let admin: Client
-  before(async () => {
-    service = await startService(engine)
-  })
-  after(() => service.stop())
 
   const fresh = async (): Promise<void> => {
     tenant = await service.tenant()

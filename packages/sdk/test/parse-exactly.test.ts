@@ -1,10 +1,10 @@
 // Responses that a client parses in another way than JSON.parse.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { createClient, parseExactly, type Delivery } from '@sensorium/client'
 import { sqlite } from '../../server/test/support/engines.ts'
-import { startService, type Service } from '../../server/test/support/service.ts'
+import { serviceForSuite } from '../../server/test/support/service.ts'
 
 const NUMBERS = ['12345678901234567890', '-0.12345678901234567890', '1e400', '1.0', '-0', '1E2', '9007199254740993']
 
@@ -33,11 +33,7 @@ test('[SDK-60] a text of any length is parsed, and one that is not JSON is refus
   for (const text of ['{', '01', '1.', '"', '']) assert.throws(() => parseExactly(text), SyntaxError)
 })
 
-let service: Service
-before(async () => {
-  service = await startService(sqlite)
-})
-after(() => service.stop())
+const service = serviceForSuite(sqlite)
 
 test('[SDK-60] responses, streams and exports are all parsed as the client was told', async () => {
   const tenant = await service.tenant()

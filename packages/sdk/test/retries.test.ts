@@ -1,9 +1,9 @@
 // Retries, against servers that misbehave.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { ConnectionError, createClient, SensoriumError } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
-import { startService, type Service, type TestTenant } from '../../server/test/support/service.ts'
+import { serviceForSuite, tenantForSuite } from '../../server/test/support/service.ts'
 import { backoff, isLast } from '../src/wait.ts'
 import { randomFrom, startProxy, type Treatment } from './proxy.ts'
 
@@ -187,13 +187,8 @@ test('[SDK-8] the back-off doubles, has full jitter and a maximum, and honours R
 })
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   for (const seed of [1, 2, 3]) {
     test(`[SDK-9] a network that drops, delays, repeats and truncates loses and doubles nothing (seed ${seed})`, async () => {

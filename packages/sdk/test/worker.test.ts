@@ -1,10 +1,10 @@
 // A worker against the real service: poll and stream.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { createClient, DeadLetter, RetryAfter, SensoriumError, type Client, type Work } from '@sensorium/client'
 import { onBothEngines } from '../../server/test/support/engines.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../../server/test/support/service.ts'
+import { serviceForSuite, tenantForSuite, type TestAgent } from '../../server/test/support/service.ts'
 import { turnsUntil } from '../../server/test/support/turns-until.ts'
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -18,13 +18,8 @@ function counter(count: number): { hit(): void; reached: Promise<void> } {
 }
 
 onBothEngines((engine) => {
-  let service: Service
-  let tenant: TestTenant
-  before(async () => {
-    service = await startService(engine)
-    tenant = await service.tenant()
-  })
-  after(() => service.stop())
+  const service = serviceForSuite(engine)
+  const tenant = tenantForSuite(service)
 
   async function listener(type: string): Promise<{ agent: TestAgent; client: Client }> {
     const agent = await tenant.agent()
