@@ -1,7 +1,7 @@
 // A real pooler between the service and PostgreSQL: in session mode it works, otherwise the start is refused with the
 // reason. One that changes its mode under a running service counts as an outage until it changes back.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -136,17 +136,21 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
     assert.deepEqual(new Set((await Promise.all(asked)).map((row) => row!.value)), new Set(['on']))
   })
 
+  /** A store, and what it warns of. */
+  function listening(t: TestContext, url: string): { store: ReturnType<typeof openPostgres>; warned: string[] } {
+    const warned: string[] = []
+    const warn = (what: string, error: unknown): void =>
+      void warned.push(`${what}: ${(error as Error | null)?.message ?? 'no error'}`)
+    const store = openPostgres({ url, clock: systemClock, warn })
+    t.after(() => store.close())
+    return { store, warned }
+  }
+
   for (const how of ['restarted', 'reloaded'] as const) {
     test(`[SCL-8] a pooler that is ${how} in transaction mode is an outage, and over when it changes back`, async (t) => {
       const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')
       t.after(pooler.stop)
-      const warned: string[] = []
-      const store = openPostgres({
-        url: pooler.url,
-        clock: systemClock,
-        warn: (what, error) => void warned.push(`${what}: ${(error as Error | null)?.message ?? 'no error'}`),
-      })
-      t.after(() => store.close())
+      const { store, warned } = listening(t, pooler.url)
       let round = 0
       /** Runs statements that no session knows yet, several at a time. Resolves to whether all of them succeeded. */
       async function works(): Promise<boolean> {
@@ -185,13 +189,7 @@ describe('a pooler', { skip: POSTGRES_URL ? noPooler : 'PostgreSQL is missing' }
   test('[SCL-8] that sessions are no longer kept is logged as such when it is found while nothing arrives', async (t) => {
     const pooler = await startPooler(fresh.env['DATABASE_URL']!, 'session')
     t.after(pooler.stop)
-    const warned: string[] = []
-    const store = openPostgres({
-      url: pooler.url,
-      clock: systemClock,
-      warn: (what, error) => void warned.push(`${what}: ${(error as Error | null)?.message ?? 'no error'}`),
-    })
-    t.after(() => store.close())
+    const { store, warned } = listening(t, pooler.url)
     await store.rows('select 1')
     await pooler.change('transaction', 'reloaded')
     await assert.rejects(store.rows('select pg_sleep(12)'), StoreUnavailable)

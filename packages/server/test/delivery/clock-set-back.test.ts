@@ -7,7 +7,7 @@ import { readSetting, writeSetting } from '../../src/store/setting.ts'
 import { asleep } from '../support/asleep.ts'
 import { onBothEngines, postgres, POSTGRES_URL, sqlite } from '../support/engines.ts'
 import { fakeClock, realClock, START } from '../support/fake-clock.ts'
-import { startService } from '../support/service.ts'
+import { startService, type Service } from '../support/service.ts'
 import { eventIds, ids, interest, poll, publish } from '../events/tools.ts'
 import { clockSuite } from './clock-suite.ts'
 
@@ -49,6 +49,19 @@ onBothEngines((engine) => {
   })
 })
 
+/** Asserts that the delivery of this event stays leased for 30 s and no longer, and stops the service. */
+async function assertLeasedFor30s(service: Service, key: string, eventId: string): Promise<void> {
+  try {
+    const exchanged = await service.call('POST /v1/auth/token', { body: { api_key: key } })
+    const token = exchanged.body.access_token
+    assert.deepEqual(await poll(service, token), [])
+    await service.clock.advance(30_000)
+    assert.deepEqual(eventIds(await poll(service, token)), [eventId])
+  } finally {
+    await service.stop()
+  }
+}
+
 test('[POL-2] a clock that is set back while the service is down: a lease lasts as long as it was promised', async () => {
   const first = await startService(sqlite, { VISIBILITY_TIMEOUT_S: '30' })
   const tenant = await first.tenant()
@@ -57,16 +70,7 @@ test('[POL-2] a clock that is set back while the service is down: a lease lasts 
   const leased = (await publish(first, agent.token)).body.event_id
   assert.deepEqual(eventIds(await poll(first, agent.token)), [leased])
   await first.clock.advance(10_000) // the time is noted
-  const second = await first.restart({}, fakeClock(START - HOUR))
-  try {
-    const exchanged = await second.call('POST /v1/auth/token', { body: { api_key: agent.key } })
-    const token = exchanged.body.access_token
-    assert.deepEqual(await poll(second, token), [])
-    await second.clock.advance(30_000)
-    assert.deepEqual(eventIds(await poll(second, token)), [leased])
-  } finally {
-    await second.stop()
-  }
+  await assertLeasedFor30s(await first.restart({}, fakeClock(START - HOUR)), agent.key, leased)
 })
 
 test('[POL-2] a step ahead that is taken back while the service is down prolongs no lease', async () => {
@@ -79,16 +83,7 @@ test('[POL-2] a step ahead that is taken back while the service is down prolongs
   await first.app.runOnce.moveWithClock()
   assert.equal(first.clock.now(), START + HOUR / 2)
   assert.deepEqual(eventIds(await poll(first, agent.token)), [leased])
-  const second = await first.restart({}, fakeClock(START))
-  try {
-    const exchanged = await second.call('POST /v1/auth/token', { body: { api_key: agent.key } })
-    const token = exchanged.body.access_token
-    assert.deepEqual(await poll(second, token), [])
-    await second.clock.advance(30_000)
-    assert.deepEqual(eventIds(await poll(second, token)), [leased])
-  } finally {
-    await second.stop()
-  }
+  await assertLeasedFor30s(await first.restart({}, fakeClock(START)), agent.key, leased)
 })
 
 if (POSTGRES_URL) {
