@@ -33,6 +33,8 @@ onBothEngines((engine) => {
     await kept.closed
     for (const path of ['/console', '/mcp', '/v1/nowhere'])
       assert.equal((await node.call(`GET ${path}`)).headers.get('connection'), 'close', path)
+    const named = await node.call('GET /healthz', { headers: { 'x-request-id': 'connection' } })
+    assert.equal(named.headers.get('connection'), 'close', 'whatever the values of other headers are')
 
     // The connection ends with the last of the requests that are on their way.
     pipelined.write(ask('/v1/agents') + ask('/healthz') + ask('/v1/channels'))
