@@ -1,8 +1,9 @@
 // Operations of the API as hooks. Everything a page shows or does goes through one of these two, or through `useRows`.
 import type { Client, Input, OperationId, Operations } from '@sensorium/client'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { useIsOver, useSession } from '../session/session.ts'
 import { showToast, showFailure } from '../shell/toast-store.ts'
+import { useRefresh } from './refresh.ts'
 
 export interface CallOptions<R = never> {
   /** Fetches again at this interval in milliseconds, while the tab is in view. */
@@ -54,11 +55,11 @@ interface ActionOptions<R> {
  */
 export function useAction<V = void, R = unknown>(
   run: (client: Client, given: V) => Promise<R>,
-  { refresh = [], done, quiet = false }: ActionOptions<R> = {},
+  { refresh: stale = [], done, quiet = false }: ActionOptions<R> = {},
 ) {
   const { client } = useSession()
   const isOver = useIsOver()
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   return useMutation<R, Error, V>({
     mutationFn: (given) => run(client, given),
     onError: (error) => {
@@ -66,7 +67,7 @@ export function useAction<V = void, R = unknown>(
     },
     onSuccess: (result) => {
       if (done !== undefined && !isOver()) showToast(typeof done === 'function' ? done(result) : done)
-      for (const operation of refresh) void queries.invalidateQueries({ queryKey: [operation] })
+      void refresh(stale)
     },
   })
 }

@@ -195,7 +195,7 @@ describe('memory', { skip: noBrowser }, () => {
     await page.locator('.toast.bad', { hasText: 'Not today' }).waitFor()
     const more = page.getByRole('button', { name: 'Fetch its other relationships' })
     await more.waitFor()
-    assert.equal(await page.getByText('on their way').count(), 0)
+    await page.getByText('on their way').first().waitFor({ state: 'detached' })
     await page.unrouteAll()
     await refuse(401, 'authentication_failed')
     await more.click()

@@ -198,8 +198,12 @@ async function startSite(): Promise<Site> {
     },
     async restart(whileAway) {
       await service.stop()
-      await whileAway()
-      service = await startProcess({ ...settings, PORT: new URL(url).port })
+      try {
+        await whileAway()
+      } finally {
+        // Other files share the service: one failed test must not become all of theirs.
+        service = await startProcess({ ...settings, PORT: new URL(url).port })
+      }
     },
     async closePages() {
       const contexts = browser.contexts().filter((context) => context !== usual)

@@ -1,7 +1,7 @@
 // One replay or discard at a time. It waits a few seconds, in which it can be undone, and then proceeds in steps.
 // It belongs to its page: leaving the page undoes or stops it, and a toast says so.
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { useRefresh } from '../../api/refresh.ts'
 import { useIsOver, useSession } from '../../session/session.ts'
 import { showToast, showFailure } from '../../shell/toast-store.ts'
 import { totalOf, workThrough, type Choice, type Verb } from './work-through.ts'
@@ -25,12 +25,12 @@ export interface Jobs {
 }
 
 const DONE: Record<Verb, string> = { replay: 'Replayed', discard: 'Discarded' }
-const REFRESH = ['listDeadLetters', 'getDeadLetterSummary', 'getQueue']
+const STALE = ['listDeadLetters', 'getDeadLetterSummary', 'getQueue'] as const
 
 export function useJob(): Jobs {
   const { client } = useSession()
   const isOver = useIsOver()
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   const [job, setJob] = useState<Job | null>(null)
   const planned = useRef<{ verb: Verb; choice: Choice } | null>(null)
   const timer = useRef(0)
@@ -60,7 +60,7 @@ export function useJob(): Jobs {
     }
     stopping.current = null
     setJob(null)
-    await Promise.all(REFRESH.map((operation) => queries.invalidateQueries({ queryKey: [operation] })))
+    await refresh(STALE)
   }
 
   function stop(): void {

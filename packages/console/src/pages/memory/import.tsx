@@ -1,6 +1,6 @@
 import type { ImportedMemories } from '@sensorium/client'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useRefresh } from '../../api/refresh.ts'
 import { counted } from '../../components/counted.ts'
 import { Field } from '../../components/field.tsx'
 import { KEEPS_OPEN } from '../../components/modal.ts'
@@ -25,7 +25,7 @@ const SHOWN_ERRORS = 50
 
 export function ImportMemories() {
   const { client } = useSession()
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   const [file, setFile] = useState<File | null>(null)
   const { progress, error, isRunning, start, stop } = useTask<Imported>(async (report, signal) => {
     let bytes = 0
@@ -49,8 +49,7 @@ export function ImportMemories() {
     } finally {
       if (signal.aborted) showToast(`The import was stopped after ${counted(done, 'line')}`)
       // Lines imported before a stop or a failure are stored as well.
-      for (const operation of ['listMemories', 'searchMemories', 'listRelationships'])
-        void queries.invalidateQueries({ queryKey: [operation] })
+      void refresh(['listMemories', 'searchMemories', 'listRelationships'])
     }
   })
   return (
