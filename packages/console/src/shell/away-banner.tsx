@@ -16,7 +16,6 @@ const SERVER_ERROR = 500
 function useAnswer(): void {
   const { client, kind } = useSession()
   const failed = useFailureHandler()
-  const queries = useQueryClient()
   useEffect(() => {
     const shown = new AbortController()
     async function ask(): Promise<void> {
@@ -32,11 +31,6 @@ function useAnswer(): void {
         if (!(error instanceof SensoriumError) || error.status >= SERVER_ERROR) return
       }
       setReachable(true)
-      // What failed meanwhile, and what still waits, perhaps for a connection that is dead.
-      void queries.refetchQueries({
-        type: 'active',
-        predicate: ({ state }) => state.status === 'error' || state.fetchStatus === 'fetching',
-      })
     }
     const again = (): void => void ask()
     const timer = setInterval(again, EVERY_MS)
@@ -46,7 +40,24 @@ function useAnswer(): void {
       clearInterval(timer)
       removeEventListener('online', again)
     }
-  }, [client, kind, failed, queries])
+  }, [client, kind, failed])
+}
+
+/** Whichever request was answered first, what failed meanwhile is asked again. */
+function useReturn(): void {
+  const queries = useQueryClient()
+  useEffect(
+    () =>
+      watchReachable(() => {
+        if (!isReachable()) return
+        void queries.refetchQueries({
+          type: 'active',
+          // Those that still wait too, perhaps for a connection that is dead.
+          predicate: ({ state }) => state.status === 'error' || state.fetchStatus === 'fetching',
+        })
+      }),
+    [queries],
+  )
 }
 
 function Away() {
@@ -59,5 +70,6 @@ function Away() {
 }
 
 export function AwayBanner() {
+  useReturn()
   return useSyncExternalStore(watchReachable, isReachable) ? null : <Away />
 }

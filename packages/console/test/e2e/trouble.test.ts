@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite } from '../support/console.ts'
+import { consoleForSuite, goTo } from '../support/console.ts'
 
 describe('trouble', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -82,6 +82,20 @@ describe('trouble', { skip: noBrowser }, () => {
     await page.locator('.banner').waitFor()
     await page.unrouteAll()
     await page.locator('.banner').waitFor({ state: 'detached' })
+  })
+
+  test('[UI-16] what failed meanwhile is asked again, whichever request was the first to be answered', async () => {
+    const { page } = await console.signIn(console.adminKey, '/channels')
+    await page.route('**/keys*', (route) => route.abort())
+    await goTo(page, `/agents/${console.plant.agents.triage.id}`)
+    await page.locator('main').getByRole('alert').waitFor()
+    await page.route('**/v1/**', (route) => route.abort())
+    await page.locator('.banner').waitFor()
+    await page.unrouteAll()
+    // The request of the banner itself.
+    await page.route('**/v1/agents?limit=1', (route) => route.abort())
+    await page.getByRole('alert').first().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^Revoke the key/ }).waitFor()
   })
 
   test('[UI-62] a chart that could not be loaded says so in its place and is loaded at a later attempt', async () => {
