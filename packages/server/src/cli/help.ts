@@ -10,6 +10,10 @@ const WIDEST_NAME = 28
 /** Where there is less room beside the names, every explanation is on the next line. */
 const NARROWEST = 20
 
+/** Cuts a name such as `memories list|show` behind its bars if it is longer than a line. */
+const cutAtBars = (name: string, { columns }: Screen): string[] =>
+  wrap(name.replaceAll('|', '| '), columns === null ? null : columns - INDENT).map((line) => line.replaceAll('| ', '|'))
+
 /** Lays out names with their explanations beside them. */
 function pairs(
   rows: readonly (readonly [string, string])[],
@@ -21,12 +25,11 @@ function pairs(
   const left = hasRoom ? beside : 2 * INDENT
   return rows.flatMap(([name, what]) => {
     const [first = '', ...rest] = wrap(what, on.columns === null ? null : on.columns - left)
-    const fits = hasRoom && widthOf(name) <= width
-    const shown = ' '.repeat(INDENT) + paint('cyan', fits ? padEnd(name, width) : name, on)
+    const named = (text: string): string => ' '.repeat(INDENT) + paint('cyan', text, on)
     const below = (line: string): string => ' '.repeat(left) + line
-    return fits
-      ? [`${shown}${' '.repeat(GAP)}${first}`.trimEnd(), ...rest.map(below)]
-      : [shown, below(first), ...rest.map(below)]
+    return hasRoom && widthOf(name) <= width
+      ? [`${named(padEnd(name, width))}${' '.repeat(GAP)}${first}`.trimEnd(), ...rest.map(below)]
+      : [...cutAtBars(name, on).map(named), below(first), ...rest.map(below)]
   })
 }
 

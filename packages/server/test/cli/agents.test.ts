@@ -130,48 +130,6 @@ test('[CLI-34] an org-admin learns that a key of the agent creates its interests
   assert.match(stderr, /Sign in with a key of the agent/)
 })
 
-test('[CLI-1] a memory is promoted, and what scores low is left out', async () => {
-  const { run, json } = await listener(service, tenant, home.env)
-  const { id } = (await json('remember', 'Coffee', 'The machine is descaled every month.')).body
-  assert.equal((await json('recall', 'coffee machine', '--min-score', '0')).body.results.length, 1)
-  assert.deepEqual((await json('recall', 'coffee machine', '--min-score', '1')).body.results, [])
-  assert.equal((await run('memories', 'promote', id)).code, 2)
-  const team = await json('memories', 'promote', id, '--scope', 'team', '--team', 'support')
-  assert.deepEqual([team.body.scope, team.body.team_id], ['team', 'support'])
-  assert.match((await run('memories', 'promote', id, '--scope', 'institutional')).stdout, /by everybody in the tenant/)
-})
-
-test('[CLI-1] [CLI-40] a memory is updated, and others are merged into it', async () => {
-  const { run, json } = await listener(service, tenant, home.env)
-  const [kept, twin, third] = await Promise.all(
-    ['Descaling', 'Descale', 'Scale'].map(
-      async (title) => (await json('remember', title, 'The machine is descaled every month.')).body.id as string,
-    ),
-  )
-  const none = await run('memories', 'update', kept!)
-  assert.equal(none.code, 2)
-  assert.match(none.stderr, /Say what changes: --title, --content/)
-  const texts = ['--title', 'Coffee', '--content', 'It is descaled every week.\n', '--expires', '2999-01-01T00:00:00Z']
-  const rest = ['--confidence', '0.9', '--importance', '0.2', '--metadata', '{"n":9007199254740993}']
-  const changed = await run('memories', 'update', kept!, ...texts, ...rest, '--json')
-  assert.match(changed.stdout, /"n": ?9007199254740993/)
-  const { title, content, confidence, importance, expires_at } = JSON.parse(changed.stdout)
-  assert.deepEqual([title, content, confidence, importance], ['Coffee', 'It is descaled every week.', 0.9, 0.2])
-  assert.equal(expires_at, '2999-01-01T00:00:00.000Z')
-  assert.equal((await json('memories', 'update', kept!, '--expires', '')).body.expires_at, null)
-  assert.match(
-    (await run('memories', 'update', kept!, '--title', 'Tea')).stdout,
-    /^Tea\nIt is descaled every week\.\nmem_/,
-  )
-  assert.equal((await run('memories', 'merge', kept!)).code, 2)
-  assert.match(
-    (await run('memories', 'merge', kept!, twin!)).stdout,
-    /^1 memory is merged into mem_\w+ and deleted\.$/m,
-  )
-  assert.deepEqual((await json('memories', 'merge', kept!, third!)).body.metadata.derived_from, [twin, third])
-  assert.equal((await run('memories', 'show', twin!)).code, 4)
-})
-
 test('[CLI-1] an agent is paused and resumed, and the audit log shows it', async () => {
   const { agent, json, queue } = await listener(service, tenant, home.env)
   const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))

@@ -94,6 +94,25 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/memories-update.ts'),
   },
   {
+    usage: 'memories similar <id>',
+    summary: 'Find the memories that are most like one, most similar first',
+    options: { '--limit <number>': 'the maximum number of results' },
+    examples: ['sensorium memories similar mem_01k…'],
+    load: () => import('../client/memories-similar.ts'),
+  },
+  {
+    usage: 'memories history <id>',
+    summary: 'Show the versions of a memory, newest first',
+    examples: ['sensorium memories history mem_01k…'],
+    load: () => import('../client/memories-history.ts'),
+  },
+  {
+    usage: 'memories restore <id> <version>',
+    summary: 'Change a memory back to one of its versions',
+    examples: ['sensorium memories restore mem_01k… 2'],
+    load: () => import('../client/memories-restore.ts'),
+  },
+  {
     usage: 'memories merge <id> <other-id...>',
     destructive: true,
     summary: 'Merge memories that say the same into the first, which keeps its text; the others are deleted',
@@ -124,6 +143,6 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
 
 export const memory: Section = {
   title: 'Memory',
-  groups: { memories: 'List, show, export, import, change, merge, share and delete memories' },
+  groups: { memories: 'List, show, export, import, change, restore, merge, share and delete memories' },
   commands: commands.map((command) => ({ ...command, kind: 'client' })),
 }

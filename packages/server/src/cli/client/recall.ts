@@ -1,8 +1,7 @@
 import type { MemorySearch } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
-import { paint } from '../terminal/screen.ts'
 import { withoutUndefined, numberOf } from './read-input.ts'
-import { showMemory } from './show-memory.ts'
+import { showFound } from './show-memory.ts'
 
 export const run: ClientRun = async ({ args, options, flags, client, signal }) => {
   const query = {
@@ -17,11 +16,5 @@ export const run: ClientRun = async ({ args, options, flags, client, signal }) =
     }),
   } as MemorySearch // the service checks the words
   const json = await client.call('searchMemories', { body: query }, { signal })
-  const found = json.results.map(({ memory, score, signals }) => {
-    const shown = showMemory(memory, `${score.toFixed(2)}  `)
-    if (signals === undefined) return shown
-    const made = Object.entries(signals).map(([name, value]) => `${name} ${value.toFixed(2)}`)
-    return `${shown}\n      ${paint('dim', made.join('  '))}`
-  })
-  return { json, text: found.length === 0 ? 'Nothing like it is remembered.' : found.join('\n\n') }
+  return { json, text: showFound(json.results, 'Nothing like it is remembered.') }
 }

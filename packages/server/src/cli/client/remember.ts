@@ -22,5 +22,8 @@ export const run: ClientRun = async ({ args, options, client, signal }) => {
     }),
   } as NewMemory // the service checks the words
   const json = await client.memory.remember(memory, { signal })
-  return { json, text: `Remembered as ${json.id} (${json.type}, ${json.scope}).` }
+  const done = `Remembered as ${json.id} (${json.type}, ${json.scope}).`
+  if (json.similar === undefined) return { json, text: done }
+  const doubles = json.similar.map(({ id }) => id).join(' and ')
+  return { json, text: `${done}\nIt says nearly the same as ${doubles}; see sensorium memories merge.` }
 }
