@@ -4,6 +4,7 @@ import { afterEach, before } from 'node:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { createClient } from '@sensorium/client'
 import { keep } from '../../../server/test/support/kept.ts'
@@ -14,6 +15,9 @@ import { buildPlant, buildPlantWithMemories, type Plant, type PlantWithMemories 
 export const OPERATOR_TOKEN = 'operator-token-for-tests'
 
 const SCREEN = { width: 1280, height: 800 }
+
+/** To find tests that rely on a fast machine: calls of a page are held back for up to this long, most of them less. */
+const DELAY_MS = Number(process.env['BROWSER_DELAY_MS'] ?? 0)
 
 export interface OpenPage {
   page: Page
@@ -135,6 +139,12 @@ async function startSite(): Promise<Site> {
     })
     // Generous for a busy machine; a wait ends as soon as its condition holds.
     context.setDefaultTimeout(90_000)
+    if (DELAY_MS > 0)
+      await context.route('**/v1/**', async (route) => {
+        await setTimeout(Math.random() ** 2 * DELAY_MS)
+        // The page may have given up meanwhile.
+        await route.continue().catch(() => undefined)
+      })
     return context
   }
   // A page in its own context costs three times the CPU: a process, a connection and compiled code that others share. A

@@ -1,5 +1,5 @@
-// Every file and rule that ARCHITECTURE.md names exists, and no source file is too long to read. The contract is exempt
-// from the latter: its schemas are lists.
+// Every file and rule that ARCHITECTURE.md names exists, and so do the parts that the console's README names. No source
+// file is too long to read; the contract is exempt from that, because its schemas are lists.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -39,6 +39,18 @@ test('every invariant names files and rules that exist', () => {
       invariant,
     )
   }
+})
+
+test('every part and function that the README of the console names is exported there', () => {
+  const text = readFileSync(path.join(ROOT, 'packages/console/README.md'), 'utf8').replaceAll(/```[^]*?```/g, '')
+  const code = [...text.matchAll(/`([^`]+)`/g)].map(([, one]) => one!)
+  const named = code.flatMap((one) => one.match(/\b(?:[A-Z][a-z]\w*|(?:use|show|loaded)[A-Z]\w*)/g) ?? [])
+  assert.ok(named.length > 40, 'the pattern still finds them')
+  const source = globSync('packages/console/src/**/*.{ts,tsx}', { cwd: ROOT })
+    .map((file) => readFileSync(path.join(ROOT, file), 'utf8'))
+    .join()
+  const missing = named.filter((name) => !new RegExp(`export (?:const|function) ${name}\\b`).test(source))
+  assert.deepEqual(missing, [])
 })
 
 test(`no source file has more than ${MAX_LINES} lines`, () => {
