@@ -38,6 +38,8 @@ export function publishedManifest(source: Manifest, version: string): object {
     ...rest,
     version,
     ...(exports ? { exports: builtExports(exports) } : { exports: { './package.json': './package.json' } }),
+    // The model is read by native code, which cannot look into the archives that Yarn keeps packages in.
+    ...(isService ? { preferUnplugged: true } : {}),
     files: isService ? ['bin', 'src', 'migrations', 'assets', 'manual', 'NOTICE'] : ['src'],
     // Exactly this release: our packages do not keep their interfaces to each other stable.
     dependencies: Object.fromEntries(kept.map(([name, range]) => [name, isOurs(name) ? version : range])),

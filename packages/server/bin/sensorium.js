@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import '../src/kernel/no-sqlite-warning.js'
 import { restartWithFlags } from './node-flags.js'
 import { isNewEnough, OLDEST, pinnedNode } from './pinned-node.js'
 

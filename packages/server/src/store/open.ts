@@ -10,7 +10,7 @@ import { agreeOnTime, followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
 import { keepSecret, secretFile } from './secret-file.ts'
 import { requireNotHalfRestored } from './restore.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSqlite, vectorExtension } from './sqlite.ts'
 import { readSetting } from './setting.ts'
 
 export interface Opened {
@@ -28,6 +28,14 @@ export interface OpenOptions {
   refuseOlder?: boolean
 }
 
+/**
+ * Throws if a part of the engine was not installed. The thread that searches would find out too late: every search
+ * would fail in a service that says it is ready.
+ */
+export function requireWholeEngine({ databaseUrl }: Pick<Config, 'databaseUrl'>): void {
+  if (databaseUrl === null) vectorExtension()
+}
+
 /** Opens the store as it is, without migrations and checks. The folder must exist. */
 export async function connect(
   { databaseUrl, databaseReadUrl, dataDir }: Config,
@@ -36,6 +44,7 @@ export async function connect(
 ): Promise<Store> {
   if (databaseUrl === null) {
     requireNoLink(databaseFile(dataDir))
+    requireWholeEngine({ databaseUrl })
     return openSqlite(databaseFile(dataDir), options.observe)
   }
   // Loaded where it is used: the driver takes 34 ms of a start.

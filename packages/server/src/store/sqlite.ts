@@ -92,10 +92,23 @@ function openInUse(file: string): DatabaseSync {
   }
 }
 
+/** Returns the file of the extension sqlite-vec, whose package for this platform may be missing. */
+export function vectorExtension(): string {
+  try {
+    return getLoadablePath()
+  } catch (cause) {
+    throw new Error(
+      `The extension sqlite-vec is not installed for ${process.platform} ${process.arch}, and memories are searched with it. ` +
+        'npm leaves it out with --omit=optional; on a platform that it does not have, use PostgreSQL.',
+      { cause },
+    )
+  }
+}
+
 /** Opens a read-only connection for another thread, with the sqlite-vec extension for the distances of vectors. */
 export function openReader(file: string): Reader {
   const connection = openInUse(file)
-  connection.loadExtension(getLoadablePath())
+  connection.loadExtension(vectorExtension())
   connection.enableLoadExtension(false)
   const visited = new Map<string, StatementSync>()
   const db: ReaderDb = {

@@ -244,7 +244,31 @@ test('[TEN-7] a built-in model without a runtime for the platform fails by name'
   )
   const { code, stdout } = await sensorium(['doctor'], { ...env, PORT: '0', NODE_OPTIONS: `--require ${without}` })
   assert.equal(code, 1)
-  assert.match(stdout, /failed +model +the built-in model has no runtime for/)
+  assert.match(
+    stdout,
+    /failed +model +the built-in model needs the package @sensorium\/onnxruntime-\w+-\w+, which is not/,
+  )
+})
+
+test('[TEN-7] [CFG-2] a store without the extension that searches memories fails by name, and no service starts', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const without = path.join(env['DATA_DIR']!, 'without-extension.cjs')
+  writeFileSync(
+    without,
+    `require('node:module').registerHooks({ resolve(name, context, next) {
+       if (name.startsWith('sqlite-vec-')) throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' })
+       return next(name, context)
+     } })`,
+  )
+  const incomplete = { ...env, PORT: '0', NODE_OPTIONS: `--require ${without}` }
+  const said = /The extension sqlite-vec is not installed for \w+ \w+, .*--omit=optional/
+  const start = await sensorium(['start'], incomplete)
+  assert.equal(start.code, 1)
+  assert.match(start.stderr, said)
+  const doctor = await sensorium(['doctor'], incomplete)
+  assert.equal(doctor.code, 1)
+  assert.match(doctor.stdout, new RegExp(`failed +store +${said.source}`))
 })
 
 test('[STO-13] files that others can read are named, and new files are private even in an open folder', async (t) => {

@@ -1,7 +1,7 @@
 // The published packages, installed outside the repository: packed, unpacked by npm into an empty folder, and used as
 // users do. Third-party packages come from npm's cache or the registry.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -56,6 +56,10 @@ test('[PKG-1] the published manifests name built files, and nothing of the repos
       [],
     )
   }
+})
+
+test('[PKG-1] the model is unpacked, also by an installer that keeps packages in archives', () => {
+  assert.equal((manifestOf('sensorium') as Record<string, unknown>)['preferUnplugged'], true)
 })
 
 test('[PKG-2] the installed packages take 150 MB at most, without a compiler, a database or another platform', (t) => {
@@ -191,4 +195,16 @@ test('[PKG-5] an older Node.js is refused with a sentence that says which is nee
       return true
     },
   )
+})
+
+test('[PKG-5] a Node.js whose SQLite is experimental does not say so; other warnings are shown', () => {
+  const warn = `process.emitWarning('SQLite is an experimental feature and might change at any time', 'ExperimentalWarning')
+    process.emitWarning('Something else')`
+  const quiet = './node_modules/sensorium/src/kernel/no-sqlite-warning.js'
+  const { stderr } = spawnSync(process.execPath, ['--import', quiet, '--eval', warn], {
+    cwd: installed,
+    encoding: 'utf8',
+  })
+  assert.match(stderr, /Warning: Something else/)
+  assert.doesNotMatch(stderr, /SQLite/)
 })

@@ -9,7 +9,7 @@ import { modelFolder, runtimePackage } from '../../memory/embed/model-files.ts'
 import { tooOpen } from '../../store/data-directory.ts'
 import type { Store } from '../../store/db.ts'
 import { schemaStanding, schemaVersion } from '../../store/migrate.ts'
-import { connect, fingerprintOf, storeExists } from '../../store/open.ts'
+import { connect, fingerprintOf, requireWholeEngine, storeExists } from '../../store/open.ts'
 import { readSecret } from '../../store/secret-file.ts'
 import { tryWrite } from '../../store/write-watch.ts'
 import type { OperatorRun } from '../command.ts'
@@ -80,6 +80,7 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
   try {
     await look('store', async () => {
       hasStore = storeExists(config)
+      requireWholeEngine(config)
       // A check must not create the store.
       store = hasStore ? await connect(config, clock, { poolSize: 1 }) : null
       return store ? examineStore(store) : fine('none yet; the first start makes it')

@@ -21,7 +21,7 @@ export function runtimePackage(): string {
   const found = [packed, 'onnxruntime-node'].find(isInstalled)
   if (found === undefined)
     throw new Error(
-      `the built-in model has no runtime for ${process.platform} ${process.arch}: set EMBEDDINGS to a URL`,
+      `the built-in model needs the package ${packed}, which is not installed: npm leaves it out with --omit=optional. Where there is none for the platform, set EMBEDDINGS to a URL`,
     )
   return found
 }
