@@ -53,6 +53,14 @@ test('[CLI-2] profiles are never in the working directory', () => {
   assert.throws(() => profilesFile({ HOME: 'relative' }), /set HOME or XDG_CONFIG_HOME to an absolute path/)
 })
 
+test('[CLI-2] a folder that cannot be written is reported with the file and another way', () => {
+  writeFileSync(path.dirname(profilesFile(env)), 'not a folder')
+  assert.throws(
+    keep,
+    /sensorium\/config\.json cannot be written: .*\. Set HOME or XDG_CONFIG_HOME to .*, or SENSORIUM_KEY/,
+  )
+})
+
 test('[CLI-2] a damaged file is reported by its name, and is not overwritten', () => {
   keep()
   writeFileSync(profilesFile(env), '{"profiles"')

@@ -78,10 +78,21 @@ export function isOpenToOthers(env: Environment): boolean {
 /** Writes the file atomically: a command that is interrupted leaves the old file or the new one. */
 export function writeProfiles(env: Environment, profiles: Profiles): void {
   const file = profilesFile(env)
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+    replace(file, `${JSON.stringify(profiles, null, 2)}\n`)
+  } catch (error) {
+    throw new Error(
+      `${file} cannot be written: ${(error as Error).message}. Set HOME or XDG_CONFIG_HOME to a folder of your own, or SENSORIUM_KEY for each command`,
+      { cause: error },
+    )
+  }
+}
+
+function replace(file: string, text: string): void {
   const partial = `${file}.${process.pid}.partial`
   try {
-    writeFileSync(partial, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(partial, text, { mode: 0o600, flag: 'wx' })
     chmodSync(partial, 0o600)
     renameSync(partial, file)
   } finally {
