@@ -73,6 +73,24 @@ test('[STO-1] a transaction from beforeNextGroup shares the commit of those requ
   assert.equal(commits, 1, 'nothing was asked for, and nothing committed')
 })
 
+test('[STO-1] a transaction from withNextGroup joins the next group, and begins by itself if none comes', async () => {
+  const join = (n: number) =>
+    new Promise<number>((resolve, reject) => store.withNextGroup(() => void insert(n).then(resolve, reject)))
+  commits = 0
+  await join(2910)
+  assert.equal(commits, 1, 'nobody else writes')
+  const [joined] = await store.tx(async (tx) => {
+    await tx.run('insert into t values (2911)')
+    return [join(2912)]
+  })
+  await joined
+  assert.equal(commits, 3, 'the group that was under way is the last one')
+  // After a group that was put together late, another is expected.
+  await new Promise<void>((resolve) => store.beforeNextGroup(resolve))
+  await Promise.all([join(2913), insert(2914)])
+  assert.equal(commits, 4)
+})
+
 test('[STO-2] a failed transaction leaves the others of its group committed, before it and after it', async () => {
   commits = 0
   const results = await Promise.allSettled([

@@ -121,13 +121,19 @@ test('[STO-16] a transaction that may be lost and fails undoes only itself', asy
   assert.deepEqual(await store.rows('select n from t order by n'), [{ n: 1 }, { n: 2 }])
 })
 
-test('[STO-1] a failed fsync is an outage, and the store is not used any more', async () => {
+test('[STO-1] [OPS-13] a failed fsync is an outage: nothing takes effect, and the store is not used any more', async () => {
   onSync((_fd, done) => setImmediate(() => done(Object.assign(new Error('i/o error'), { code: 'EIO' }))))
-  await assert.rejects(insert(1), (error) => error instanceof StoreUnavailable && error.trouble === 'unsure')
+  let hasTakenEffect = false
+  const first = store.tx(async (tx) => {
+    tx.afterCommit(() => (hasTakenEffect = true))
+    await tx.run('insert into t (n) values (1)')
+  })
+  await assert.rejects(first, (error) => error instanceof StoreUnavailable && error.trouble === 'unsure')
   onSync(disk)
   await assert.rejects(insert(2), StoreUnavailable)
   await assert.rejects(count(), StoreUnavailable)
   await assert.rejects(store.ping(), StoreUnavailable)
+  assert.equal(hasTakenEffect, false)
 })
 
 test('[STO-1] transactions that wait behind a commit whose fsync failed are not begun', async () => {
@@ -136,11 +142,10 @@ test('[STO-1] transactions that wait behind a commit whose fsync failed are not 
   const first = insert(1)
   const refuse = await asked.promise
   let begun = false
-  const waiting = store.tx(async () => void (begun = true))
+  const waiting = [true, false].map((mayBeLost) => store.tx(async () => void (begun = true), { mayBeLost }))
   onSync(disk)
   refuse(Object.assign(new Error('i/o error'), { code: 'EIO' }))
-  await assert.rejects(first, StoreUnavailable)
-  await assert.rejects(waiting, StoreUnavailable)
+  await Promise.all([first, ...waiting].map((one) => assert.rejects(one, StoreUnavailable)))
   assert.equal(begun, false)
 })
 
