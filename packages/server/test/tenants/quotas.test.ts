@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import type { TenantSettings } from '@sensorium/contract'
+import type { Failure } from '../../src/kernel/failure.ts'
 import type { Value } from '../../src/store/db.ts'
 import { makeQuotas, type Quotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
@@ -235,9 +236,22 @@ onBothEngines((engine) => {
       isExceeded(await service.call('POST /v1/agents', { token: tenant.admin, body }), 'quota_agents', 1)
     })
 
+    test('[POL-12] more at once than is left of a share is counted, and refused beyond the quota', async () => {
+      const quotas = quotasOf({ quota_interests: 320 })
+      const makeRoom = (count: number): Promise<void> =>
+        service.store.tx((tx) => quotas.makeRoom(tx, tenant.id, 'interests', count))
+      await makeRoom(1)
+      await assert.rejects(makeRoom(321), (error: Failure) => error.details['quota'] === 'quota_interests')
+    })
+
     test('[POL-12] room for bytes that are not stored after all is given back', async () => {
       const quotas = quotasOf({ quota_stored_bytes: 1_000 })
       await service.store.tx(async (tx) => (await quotas.makeRoomForBytes(tx, tenant.id, 1_000))())
+      const rolledBack = service.store.tx(async (tx) => {
+        await quotas.makeRoomForBytes(tx, tenant.id, 1_000)
+        throw new Error('nothing is stored')
+      })
+      await assert.rejects(rolledBack, { message: 'nothing is stored' })
       assert.equal(await quotas.take(tenant.id, 0, 1_000), null)
     })
 
