@@ -150,7 +150,9 @@ onBothEngines((engine) => {
     const details = assertError(await restore(agent, 7), 'not_found')
     assert.deepEqual(details, { resource_type: 'memory_version', resource_id: '7' })
     for (const wrong of [0, 'one', 1.5, null]) assertError(await restore(agent, wrong), 'validation_failed')
-    assert.equal((await restore(admin, 1)).status, 200)
+    await calls.patch(agent, memory.id, { title: 'Second' })
+    assert.equal((await restore(admin, 1)).body.title, 'First')
+    assert.equal((await versions())[0]!.changed_by, admin.id)
   })
 
   test('[KEP-3] an expiry that has passed meanwhile is not restored', async () => {
@@ -163,6 +165,10 @@ onBothEngines((engine) => {
     const back = (await restore(agent, 2)).body
     assert.equal(back.expires_at, null)
     assert.equal(back.title, 'First')
+    const later = new Date(service.clock.now() + 60_000).toISOString()
+    await calls.patch(agent, memory.id, { expires_at: later, title: 'Last' })
+    const again = (await restore(agent, 2)).body
+    assert.deepEqual([again.title, again.expires_at], ['First', later], 'the present expiry stays')
   })
 
   test('[KEP-4] metadata keeps its text, also when it is large; a change that is refused leaves no version', async () => {
