@@ -201,6 +201,13 @@ onBothEngines((engine) => {
       assert.deepEqual([runs(owner), runs(other)], [0, 1], 'who comes back finds it taken')
       await until(() => peer.receivers() === 1)
       await until(async () => (await other.runOnce(), (await state()) === 'running'))
+      // A renewed lease is no longer than a new one: it is free ten seconds after its node was last heard of.
+      await clock.advance(9_999)
+      await owner.runOnce()
+      assert.equal(runs(owner), 0)
+      await clock.advance(1)
+      await owner.runOnce()
+      assert.equal(runs(owner), 1)
     })
 
     test('[AMQP-7] a node whose lease was taken stops; one that renews keeps it for ever', {

@@ -116,6 +116,10 @@ test('[SSE-3] a lease is held until the moment in which it lapses, and one that 
   leases.refresh([other], new Map([['b', { id: 'b', leases: 1, due_at: NOW + 1 }]]), NOW + 1)
   assert.deepEqual(leases.list(), [again])
   assert.deepEqual([leases.givenBack([old]), leases.givenBack([again])], [false, true])
+  leases.add([again, other])
+  leases.refresh([other], new Map([['b', { id: 'b', leases: 2, due_at: NOW + 1 }]]), NOW)
+  assert.deepEqual(leases.list(), [again], 'somebody else has claimed the other one')
+  assert.deepEqual([leases.settled(['a', 'unknown']), leases.settled(['a'])], [true, false])
 })
 
 const MB = 1_000_000
