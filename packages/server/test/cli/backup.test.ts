@@ -138,6 +138,7 @@ test('[TEN-8] restore keeps the previous store, every time', async () => {
   await makeStore(data)
   await command(['tenant', 'create', 'first'], data)
   const file = newFile()
+  writeFileSync(`${file}.partial`, 'what a backup that was killed has left')
   await command(['backup', file], data)
   await command(['tenant', 'create', 'second'], data)
 
@@ -286,6 +287,12 @@ test('[TEN-8] restore refuses a file that is no store, newer, damaged or of anot
   bytes.fill(0xff, (page - 1) * 4_096, page * 4_096)
   writeFileSync(damaged, bytes)
   await refused(damaged, /is damaged/)
+
+  const ill = newData()
+  copyFileSync(damaged, path.join(ill.DATA_DIR, 'sensorium.db'))
+  const copy = newFile()
+  assert.match((await sensorium(['backup', copy], ill)).stderr, /is damaged/)
+  assert.deepEqual([existsSync(copy), existsSync(`${copy}.partial`)], [false, false])
 
   assert.deepEqual(await list(data), ['acme'])
   assert.deepEqual(
