@@ -77,7 +77,9 @@ onBothEngines((engine) => {
     })
 
     test('[RTE-8] connectors reserve ids too, for their tenant only; events of a batch are judged alone', async () => {
-      await service.call('POST /operator/connectors', {
+      // So that the node knows the sources as they were before.
+      assert.equal((await publish(service, agent.token, { id: 'erp:8' })).status, 202)
+      const made = await service.call('POST /operator/connectors', {
         token: OPERATOR_TOKEN,
         body: { tenant: tenant.slug, source: 'erp', url: 'amqp://127.0.0.1:1', address: 'q' },
       })
@@ -92,6 +94,8 @@ onBothEngines((engine) => {
       assert.equal((await service.call('GET /v1/events/erp:9', { token: tenant.admin })).status, 404)
       const other = await (await service.tenant()).agent()
       assert.equal((await publish(service, other.token, { id: 'erp:9' })).status, 202)
+      await service.call(`DELETE /operator/connectors/${made.body.connector.id}`, { token: OPERATOR_TOKEN })
+      assert.equal((await publish(service, agent.token, { id: 'erp:9' })).status, 202)
     })
 
     test('[RTE-9] explain shows other agents’ filters only to callers that may list them', async () => {

@@ -204,8 +204,9 @@ onBothEngines((engine) => {
       // A renewed lease is no longer than a new one: it is free ten seconds after its node was last heard of.
       await clock.advance(9_999)
       await owner.runOnce()
-      assert.equal(runs(owner), 0)
+      assert.deepEqual([runs(owner), await state()], [0, 'running'])
       await clock.advance(1)
+      assert.equal(await state(), 'starting')
       await owner.runOnce()
       assert.equal(runs(owner), 1)
     })

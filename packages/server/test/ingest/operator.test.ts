@@ -85,6 +85,7 @@ onBothEngines((engine) => {
     ['url', 'connectors', { source: 'shop', address: 'q', url: `http://user:${PASSWORD}@broker` }],
     ['url', 'connectors', { source: 'shop', address: 'q', url: `amqp://user:${PASSWORD}@` }],
     ['url', 'connectors', { source: 'shop', address: 'q', url: `amqp://user:${PASSWORD}%zz@broker` }],
+    ['url', 'connectors', { source: 'shop', address: 'q', url: `amqp://user:${PASSWORD}%00@broker` }],
     ['address', 'connectors', { source: 'shop', url: URL, address: '' }],
     ['credit', 'connectors', { source: 'shop', url: URL, address: 'q', credit: 0 }],
     ['credit', 'connectors', { source: 'shop', url: URL, address: 'q', credit: 1001 }],
@@ -165,6 +166,14 @@ onBothEngines((engine) => {
       last_message_at: null,
       created_at: new Date(service.clock.now()).toISOString(),
     })
+    const own = await service.tenant()
+    const { id: first } = await calls.connector({ tenant: own.slug, source: 'a', url: URL, address: 'q' })
+    const { id: second } = await calls.connector({ tenant: own.slug, source: 'b', url: URL, address: 'q' })
+    for (const [offset, wanted] of [second, first].entries()) {
+      const page = await calls.operator(`GET /operator/connectors?tenant=${own.slug}&offset=${offset}&limit=1`)
+      const ids = page.body.connectors.map((one: { id: string }) => one.id)
+      assert.deepEqual([ids, page.body.total], [[wanted], 2])
+    }
   })
 
   test('[OPS-7] [OPS-8] [AMQP-8] a connector’s state and error are listed; pausing and deleting repeat', async () => {

@@ -127,10 +127,13 @@ onBothEngines((engine) => {
     'stripe-signature': `t=${time},v1=${hmac(secret, `${time}.${raw}`)},v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39`,
   })
 
-  test('[OPS-1] a preset names the source, its mapping is shown, and a secret may be given', () => {
+  test('[OPS-1] a preset names the source, its mapping is shown, and a secret may be given', async () => {
     assert.partialDeepStrictEqual(github.webhook, { source: 'github', preset: 'github', tenant: tenant.slug })
     assert.equal(github.webhook.mapping.id, 'headers["x-github-delivery"]')
     assert.equal(stripe.signing_secret, STRIPE_SECRET)
+    const { slug } = await service.tenant()
+    const { webhook } = await calls.webhook({ tenant: slug, preset: 'github', source: 'code' })
+    assert.deepEqual([webhook.source, webhook.preset], ['code', 'github'])
   })
 
   for (const [event, body, type, subject] of GITHUB) {
