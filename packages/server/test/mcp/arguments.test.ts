@@ -222,5 +222,15 @@ onBothEngines((engine) => {
           was_member,
         })
     await client.close()
+    for (const [key, why] of [
+      [owner.key, /owner/],
+      [tenant.admin, /An org-admin leaves a channel through the API/],
+    ] as const) {
+      const who = await connectMcp(service.url, key)
+      const refused = await useTool(who, 'leave_channel', { channel_id: open })
+      assert.equal(refused.isError, true)
+      assert.match(JSON.stringify(refused.result), why)
+      await who.close()
+    }
   })
 })
