@@ -193,8 +193,14 @@ const Reason = Type.Object(
     channel_id: Type.Optional(id('chn')),
     matches: Type.Boolean(),
     type_matches: Type.Optional(Type.Boolean()),
-    filter: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
-    explanation: Type.String({ examples: ['the filter gave false'] }),
+    filter: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description:
+          "Absent unless it is the caller's own, or the caller may list it (`interests:read`, for a feed `channel:read`).",
+      }),
+    ),
+    explanation: Type.String({ examples: ['the type matches com.example.order.*; the filter is false'] }),
   },
   {
     $id: 'Reason',
@@ -205,7 +211,7 @@ const Reason = Type.Object(
         matches: false,
         type_matches: true,
         filter: 'data.total > 100',
-        explanation: 'the filter is false',
+        explanation: 'the type matches com.example.order.*; the filter is false',
       },
     ],
   },

@@ -1039,6 +1039,7 @@ export type Reason = {
   channel_id?: string
   matches: boolean
   type_matches?: boolean
+  /** Absent unless it is the caller's own, or the caller may list it (`interests:read`, for a feed `channel:read`). */
   filter?: string | null
   explanation: string
 }
