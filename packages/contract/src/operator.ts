@@ -208,6 +208,8 @@ export const operatorOperations = {
   getUsage: operation({
     id: 'getUsage',
     summary: 'Get the usage of a tenant by day',
+    description:
+      'Accepted events, deliveries put into mailboxes, acknowledged deliveries, created memories and searches of each day (UTC). The counts are exact.',
     tag,
     access,
     base,
