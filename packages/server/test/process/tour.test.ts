@@ -9,8 +9,10 @@ import { ROOT } from '../support/root.ts'
 
 const PAGES = [
   'README.md',
+  'docs/README.md',
   'docs/events.md',
   'docs/push-and-streams.md',
+  'docs/dead-letters.md',
   'docs/channels.md',
   'docs/memory.md',
   'docs/ingest.md',
@@ -59,4 +61,12 @@ test('[DOC-9] the tour and the guides work as pasted', async (t) => {
   assert.match(said('docs/channels.md'), /"event_id":"door-1-[\d-]+","status":"accepted","recipients":2/)
   assert.match(said('docs/memory.md'), /"signals":\{[^]*"cumulative_strength":0.8/)
   assert.match(said('docs/ingest.md'), /"type":"com.shop.order.created"/)
+})
+
+test('[DOC-9] a helper of the tour takes no field from an error, and shows it', async () => {
+  const [helpers] = blocksOf('README.md')
+  const expired = '{"error":{"code":"authentication_failed","message":"expired"}}'
+  const { code, stdout, stderr } = await bash(`${helpers}\nset -o pipefail\necho '${expired}' | json id`)
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /authentication_failed/)
 })
