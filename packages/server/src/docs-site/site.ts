@@ -73,6 +73,7 @@ function searchIndex(groups: readonly GuideGroup[], spec: Spec): object[] {
 export function makeDocsSite(spec: () => Spec): Page[] {
   const folder = guidesFolder()
   const groups = folder === null ? [] : findGuides(folder)
+  const all = groups.flatMap(({ guides }) => guides)
 
   const page = (at: string, type: string, make: () => string | Promise<string>): Page => {
     const text = once(make)
@@ -80,7 +81,11 @@ export function makeDocsSite(spec: () => Spec): Page[] {
   }
   const guidePage = (guide: Guide): Page =>
     page(`/docs/${guide.name}`, HTML, () =>
-      layout(guide.title, navigation(groups, spec(), guide.name), `<article>${renderGuide(guide, folder!)}</article>`),
+      layout(
+        guide.title,
+        navigation(groups, spec(), guide.name),
+        `<article>${renderGuide(guide, folder!, all)}</article>`,
+      ),
     )
   const missing = once(() => layout('No such page', navigation(groups, spec(), ''), MISSING))
   const asset = (name: string, type: string): Page =>
@@ -96,7 +101,7 @@ export function makeDocsSite(spec: () => Spec): Page[] {
     asset('icon.svg', 'image/svg+xml'),
     asset('site.js', 'text/javascript; charset=utf-8'),
     page('/docs/search.json', 'application/json', () => JSON.stringify(searchIndex(groups, spec()))),
-    ...groups.flatMap(({ guides }) => guides).map(guidePage),
+    ...all.map(guidePage),
     ...(folder === null ? [] : imagesOf(folder)).map(({ name, file, type }) => ({
       path: `/docs/images/${name}`,
       // Not cached: half a megabyte that few people request.

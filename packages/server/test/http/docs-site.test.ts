@@ -57,6 +57,16 @@ test('[DOC-6] every page of the site is there, and its policy allows nothing inl
   }
 })
 
+test('[DOC-6] a guide leads to the client and to the functions of filters, and says where other files are', async () => {
+  const leads = async (page: string, to: string): Promise<void> =>
+    assert.ok((await get(page)).text.includes(`href="${to}"`), `${to} in ${page}`)
+  await leads('/docs/filters', '/docs/cel')
+  await leads('/docs/operations', '/docs/sdk#workers')
+  const { text } = await get('/docs/push-receivers')
+  assert.match(text, /receiver\.ts \(<code>examples\/push-receiver\/receiver\.ts<\/code> in the repository\)/)
+  assert.match((await get('/docs/mcp')).text, /<p>examples\/mcp-loop is a runnable/)
+})
+
 test('[DOC-6] a browser gets a page that leads back where there is none, and a program the error', async () => {
   const browser = 'text/html,application/xhtml+xml,*/*;q=0.8'
   for (const url of ['/docs/nothing', '/docs/', '/docs/events/', '/docs/a/b%3Cscript%3E?q=1', '/docs/%6fverview']) {
