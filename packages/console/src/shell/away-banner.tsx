@@ -1,7 +1,7 @@
 // The banner of a service that does not answer. While it is shown the service is asked, because few pages ask on their
 // own again and again, and one that failed asks nothing.
 import { SensoriumError } from '@sensorium/client'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueryClient, type Query } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { isReachable, setReachable, watchReachable } from '../api/reachable.ts'
 import { useFailureHandler, useSession } from '../session/session.ts'
@@ -9,6 +9,11 @@ import { useFailureHandler, useSession } from '../session/session.ts'
 const EVERY_MS = 3_000
 /** A connection from before the computer slept or changed networks may be silent for a minute. */
 const LIMIT_MS = 5_000
+/**
+ * Where one request never gets through and others do, the service seems to come and go all the time, and each return
+ * must not lead to the next failure at once.
+ */
+const PAUSE_MS = 10_000
 /** From here on a status may be that of a gateway which does not reach the service. */
 const SERVER_ERROR = 500
 
@@ -46,18 +51,30 @@ function useAnswer(): void {
 /** Whichever request was answered first, what failed meanwhile is asked again. */
 function useReturn(): void {
   const queries = useQueryClient()
-  useEffect(
-    () =>
-      watchReachable(() => {
-        if (!isReachable()) return
-        void queries.refetchQueries({
-          type: 'active',
-          // Those that still wait too, perhaps for a connection that is dead.
-          predicate: ({ state }) => state.status === 'error' || state.fetchStatus === 'fetching',
-        })
-      }),
-    [queries],
-  )
+  useEffect(() => {
+    let askedAt = -Infinity
+    let timer: ReturnType<typeof setTimeout> | undefined
+    async function askAgain(): Promise<void> {
+      timer = undefined
+      if (!isReachable()) return
+      askedAt = performance.now()
+      const failed = queries.getQueryCache().findAll({
+        type: 'active',
+        // Those that still wait too, perhaps for a connection that is dead: without a cancel they would go on waiting.
+        predicate: ({ state }) => state.status === 'error' || state.fetchStatus === 'fetching',
+      })
+      const predicate = (query: Query): boolean => failed.includes(query)
+      await queries.cancelQueries({ predicate })
+      await queries.refetchQueries({ predicate })
+    }
+    const stopWatching = watchReachable(() => {
+      if (isReachable()) timer ??= setTimeout(() => void askAgain(), askedAt + PAUSE_MS - performance.now())
+    })
+    return () => {
+      stopWatching()
+      clearTimeout(timer)
+    }
+  }, [queries])
 }
 
 function Away() {

@@ -32,8 +32,12 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
   })
   const queries = useQueryClient()
   function show(now: TenantSettings): void {
-    queries.setQueryData(['getTenantSettings', { params: { slug } }], now)
-    setTyped({})
+    const queryKey = ['getTenantSettings', { params: { slug } }]
+    // A response that is on its way may be older than what was saved.
+    void queries.cancelQueries({ queryKey }).then(() => {
+      queries.setQueryData(queryKey, now)
+      setTyped({})
+    })
   }
   function undo(): void {
     setTyped({})
