@@ -10,7 +10,7 @@ import { agreeOnTime, followClock } from './follow-clock.ts'
 import { migrate, requireNotOlder } from './migrate.ts'
 import { keepSecret, secretFile } from './secret-file.ts'
 import { requireNotHalfRestored } from './restore.ts'
-import { openSqlite, vectorExtension } from './sqlite.ts'
+import { openSqlite, requireVectors } from './sqlite.ts'
 import { readSetting } from './setting.ts'
 
 export interface Opened {
@@ -28,12 +28,9 @@ export interface OpenOptions {
   refuseOlder?: boolean
 }
 
-/**
- * Throws if a part of the engine was not installed. The thread that searches would find out too late: every search
- * would fail in a service that says it is ready.
- */
+/** Throws if the engine was not installed completely. */
 export function requireWholeEngine({ databaseUrl }: Pick<Config, 'databaseUrl'>): void {
-  if (databaseUrl === null) vectorExtension()
+  if (databaseUrl === null) requireVectors()
 }
 
 /** Opens the store as it is, without migrations and checks. The folder must exist. */

@@ -92,24 +92,37 @@ function openInUse(file: string): DatabaseSync {
   }
 }
 
-/** Returns the file of the extension sqlite-vec, whose package for this platform may be missing. */
-export function vectorExtension(): string {
+/** Loads the extension sqlite-vec. Its package for this platform may be missing, or be damaged. */
+function loadVectors(connection: DatabaseSync): void {
   try {
-    return getLoadablePath()
+    connection.loadExtension(getLoadablePath())
   } catch (cause) {
     throw new Error(
-      `The extension sqlite-vec is not installed for ${process.platform} ${process.arch}, and memories are searched with it. ` +
-        'npm leaves it out with --omit=optional; on a platform that it does not have, use PostgreSQL.',
+      `The extension sqlite-vec, with which memories are searched, cannot be loaded on ${process.platform} ${process.arch}: ` +
+        `${(cause as Error).message}. npm leaves it out with --omit=optional; on a platform that it does not have, use PostgreSQL.`,
       { cause },
     )
+  }
+  connection.enableLoadExtension(false)
+}
+
+/**
+ * Throws if a part of the engine is missing. The thread that searches would find out too late: every search would fail
+ * in a service that says it is ready.
+ */
+export function requireVectors(): void {
+  const connection = new DatabaseSync(':memory:', { allowExtension: true })
+  try {
+    loadVectors(connection)
+  } finally {
+    connection.close()
   }
 }
 
 /** Opens a read-only connection for another thread, with the sqlite-vec extension for the distances of vectors. */
 export function openReader(file: string): Reader {
   const connection = openInUse(file)
-  connection.loadExtension(vectorExtension())
-  connection.enableLoadExtension(false)
+  loadVectors(connection)
   const visited = new Map<string, StatementSync>()
   const db: ReaderDb = {
     ...onConnection(connection),

@@ -6,6 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import type { OperatorInvocation } from '../../src/cli/command.ts'
 import { run } from '../../src/cli/operator/doctor.ts'
 import { examineService } from '../../src/cli/operator/examine-service.ts'
@@ -253,22 +254,30 @@ test('[TEN-7] a built-in model without a runtime for the platform fails by name'
 test('[TEN-7] [CFG-2] a store without the extension that searches memories fails by name, and no service starts', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)
-  const without = path.join(env['DATA_DIR']!, 'without-extension.cjs')
-  writeFileSync(
-    without,
-    `require('node:module').registerHooks({ resolve(name, context, next) {
-       if (name.startsWith('sqlite-vec-')) throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' })
-       return next(name, context)
-     } })`,
-  )
-  const incomplete = { ...env, PORT: '0', NODE_OPTIONS: `--require ${without}` }
-  const said = /The extension sqlite-vec is not installed for \w+ \w+, .*--omit=optional/
-  const start = await sensorium(['start'], incomplete)
-  assert.equal(start.code, 1)
-  assert.match(start.stderr, said)
-  const doctor = await sensorium(['doctor'], incomplete)
-  assert.equal(doctor.code, 1)
-  assert.match(doctor.stdout, new RegExp(`failed +store +${said.source}`))
+  // It is missing in one case, and damaged in the other.
+  const damaged = path.join(env['DATA_DIR']!, 'vec0.so')
+  writeFileSync(damaged, 'not a library')
+  for (const [name, then] of [
+    ['missing', `throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' })`],
+    ['damaged', `return { url: ${JSON.stringify(pathToFileURL(damaged))}, shortCircuit: true }`],
+  ] as const) {
+    const hook = path.join(env['DATA_DIR']!, `${name}.cjs`)
+    writeFileSync(
+      hook,
+      `require('node:module').registerHooks({ resolve(name, context, next) {
+         if (name.startsWith('sqlite-vec-')) ${then}
+         return next(name, context)
+       } })`,
+    )
+    const incomplete = { ...env, PORT: '0', NODE_OPTIONS: `--require ${hook}` }
+    const said = /The extension sqlite-vec, .* cannot be loaded on \w+ \w+: .*--omit=optional/
+    const start = await sensorium(['start'], incomplete)
+    assert.equal(start.code, 1, name)
+    assert.match(start.stderr, said)
+    const doctor = await sensorium(['doctor'], incomplete)
+    assert.equal(doctor.code, 1, name)
+    assert.match(doctor.stdout, new RegExp(`failed +store +${said.source}`))
+  }
 })
 
 test('[STO-13] files that others can read are named, and new files are private even in an open folder', async (t) => {
