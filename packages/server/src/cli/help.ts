@@ -12,7 +12,9 @@ const NARROWEST = 20
 
 /** Cuts a name such as `memories list|show` behind its bars if it is longer than a line. */
 const cutAtBars = (name: string, { columns }: Screen): string[] =>
-  wrap(name.replaceAll('|', '| '), columns === null ? null : columns - INDENT).map((line) => line.replaceAll('| ', '|'))
+  columns === null || widthOf(name) <= columns - INDENT
+    ? [name]
+    : wrap(name.replaceAll('|', '| '), columns - INDENT).map((line) => line.replaceAll('| ', '|'))
 
 /** Lays out names with their explanations beside them. */
 function pairs(

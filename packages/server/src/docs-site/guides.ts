@@ -84,7 +84,9 @@ function siteLink(href: string, { file }: Guide, folder: string, guides: readonl
 
 /** Renders a link that leads out of the site: its text, and where the file is unless the text says that already. */
 function inRepository(inner: string, href: string, { file }: Guide, folder: string): string {
-  const at = path.relative(path.dirname(folder), path.resolve(path.dirname(file), href.split('#')[0]!))
+  const at = path
+    .relative(path.dirname(folder), path.resolve(path.dirname(file), href.split('#')[0]!))
+    .replaceAll(path.sep, '/')
   return [at, `${at}/`, at.replace(/\/README\.md$/, '')].includes(inner)
     ? inner
     : `${inner} (<code>${escapeHtml(at)}</code> in the repository)`
