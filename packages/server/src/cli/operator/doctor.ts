@@ -80,10 +80,10 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
   try {
     await look('store', async () => {
       hasStore = storeExists(config)
-      requireWholeEngine(config)
+      if (hasStore) return examineStore((store = await connect(config, clock, { poolSize: 1 })))
       // A check must not create the store.
-      store = hasStore ? await connect(config, clock, { poolSize: 1 }) : null
-      return store ? examineStore(store) : fine('none yet; the first start makes it')
+      requireWholeEngine(config)
+      return fine('none yet; the first start makes it')
     })
     await look('secret', () => examineSecret(config, store))
     await look('disk', () => examineDisk(config))
