@@ -14,7 +14,12 @@ export default defineConfig({
     cssCodeSplit: false,
     // The licences of what is bundled, beside it.
     license: { fileName: 'licences.md' },
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // Only for the first page. A file that a later part imports and that was asked for ahead in vain would be lost to
+      // the next attempt too: see load-code.ts.
+      resolveDependencies: (_file, files, { hostType }) => (hostType === 'html' ? files : []),
+    },
     reportCompressedSize: false,
   },
   worker: { format: 'es' },

@@ -11,11 +11,9 @@ import './styles/forced-colors.css'
 import { App } from './app.tsx'
 import { listenForCutTexts } from './shell/cut-texts.ts'
 import { applyTheme } from './shell/theme.ts'
-import { listenForUnloaded } from './shell/unloaded.ts'
 import { withRandomIds } from './session/random-ids.ts'
 
 withRandomIds()
-listenForUnloaded()
 listenForCutTexts()
 applyTheme()
 createRoot(document.getElementById('root')!).render(

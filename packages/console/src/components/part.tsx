@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentType, ReactNode } from 'react'
 import { LOCAL } from '../api/reachable.ts'
+import { loadCode } from './load-code.ts'
 import { Failed } from './states.tsx'
 
 /**
@@ -17,7 +18,7 @@ export function loadedPart<P extends object>(name: string, load: () => Promise<{
       refetch,
     } = useQuery({
       queryKey: ['part', name],
-      queryFn: async () => (await load()).default,
+      queryFn: async () => (await loadCode(load)).default,
       meta: LOCAL,
       staleTime: Infinity,
       structuralSharing: false,

@@ -1,5 +1,6 @@
 // Tries a filter in the page as it is typed. The filter language is the service's own, loaded when the first filter is
 // written. The result is a preview; the verdict of the service on saving counts.
+import { loadCode } from './load-code.ts'
 
 export interface Mistake {
   /** Line and column, counted from 1, in characters. */
@@ -26,7 +27,7 @@ const ONLY_THE_SERVICE = 'only the service can try this filter'
 
 export async function tryFilter(source: string): Promise<TriedFilter> {
   if (source.trim() === '') return { mistake: null, test: always(true, 'no filter') }
-  const { CelSyntaxError, compile, describeValue, OVER_BUDGET } = await import('@sensorium/cel')
+  const { CelSyntaxError, compile, describeValue, OVER_BUDGET } = await loadCode(() => import('@sensorium/cel'))
   try {
     const program = compile(source, { variables: ['event', 'data'], fallback: 'data' })
     return {

@@ -141,7 +141,9 @@ describe('trouble', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Memory' }).click()
     const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' })
     await failure.waitFor()
+    const failedAgain = page.waitForEvent('requestfailed', (request) => request.url().endsWith('attempt=2'))
     await failure.getByRole('button', { name: 'Try again' }).click()
+    await failedAgain
     await failure.waitFor()
     await page.unrouteAll()
     await failure.getByRole('button', { name: 'Try again' }).click()

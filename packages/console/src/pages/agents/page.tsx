@@ -1,9 +1,10 @@
 // Agents: their details, their interests, and the state of their mailboxes.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { AgentsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
 import { findByName, PALETTE_SEARCHES } from '../find-by-name.ts'
 import { textIn } from '../search-params.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 
 export const agentsPage: Page = {
@@ -24,11 +25,11 @@ export const agentRoutes = [
     getParentRoute: () => rootRoute,
     path: '/agents',
     validateSearch: textIn('status', 'search', 'new'),
-    component: lazyRouteComponent(() => import('./list.tsx'), 'AgentsPage'),
+    component: lazyPage(() => import('./list.tsx'), 'AgentsPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/agents/$id',
-    component: lazyRouteComponent(() => import('./detail.tsx'), 'AgentPage'),
+    component: lazyPage(() => import('./detail.tsx'), 'AgentPage'),
   }),
 ] as const

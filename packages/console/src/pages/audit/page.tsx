@@ -1,7 +1,8 @@
 // The audit log: who changed what. Org-admins see that of their tenant, the operator that of each tenant.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { AuditIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -20,12 +21,12 @@ export const auditRoutes = [
     getParentRoute: () => rootRoute,
     path: '/audit',
     validateSearch,
-    component: lazyRouteComponent(() => import('./own-log.tsx'), 'OwnAuditPage'),
+    component: lazyPage(() => import('./own-log.tsx'), 'OwnAuditPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/tenants/$slug/audit',
     validateSearch,
-    component: lazyRouteComponent(() => import('./tenant-log.tsx'), 'TenantAuditPage'),
+    component: lazyPage(() => import('./tenant-log.tsx'), 'TenantAuditPage'),
   }),
 ] as const

@@ -1,8 +1,9 @@
 // Channels: their members, their feeds and their traffic.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { ChannelsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
 import { findByName, PALETTE_SEARCHES } from '../find-by-name.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -24,12 +25,12 @@ export const channelRoutes = [
     getParentRoute: () => rootRoute,
     path: '/channels',
     validateSearch: textIn('type', 'search', 'new'),
-    component: lazyRouteComponent(() => import('./list.tsx'), 'ChannelsPage'),
+    component: lazyPage(() => import('./list.tsx'), 'ChannelsPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/channels/$id',
     validateSearch: textIn('new'),
-    component: lazyRouteComponent(() => import('./detail.tsx'), 'ChannelPage'),
+    component: lazyPage(() => import('./detail.tsx'), 'ChannelPage'),
   }),
 ] as const

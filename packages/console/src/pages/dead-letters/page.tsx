@@ -1,7 +1,8 @@
 // Dead letters: deliveries that were given up on, why, and what to do with them.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { DeadLettersIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -18,6 +19,6 @@ export const deadLetterRoutes = [
     getParentRoute: () => rootRoute,
     path: '/dead-letters',
     validateSearch: textIn('reason', 'type', 'agent', 'open'),
-    component: lazyRouteComponent(() => import('./list.tsx'), 'DeadLettersPage'),
+    component: lazyPage(() => import('./list.tsx'), 'DeadLettersPage'),
   }),
 ] as const

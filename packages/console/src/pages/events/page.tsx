@@ -1,7 +1,8 @@
 // Events: the live stream, one event with its receipts, and publishing.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { EventsIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -28,11 +29,11 @@ export const eventRoutes = [
     getParentRoute: () => rootRoute,
     path: '/events',
     validateSearch: textIn('view', 'type', 'filter', 'subject', 'source', 'id', 'sender', 'new'),
-    component: lazyRouteComponent(() => import('./list.tsx'), 'EventsPage'),
+    component: lazyPage(() => import('./list.tsx'), 'EventsPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/events/$id',
-    component: lazyRouteComponent(() => import('./detail.tsx'), 'EventPage'),
+    component: lazyPage(() => import('./detail.tsx'), 'EventPage'),
   }),
 ] as const

@@ -1,7 +1,8 @@
 // Events from outside: the webhooks and connectors of all tenants, for the operator.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { IngestionIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -22,6 +23,6 @@ export const ingestionRoutes = [
     getParentRoute: () => rootRoute,
     path: '/ingestion',
     validateSearch: textIn('tenant', 'new', 'open'),
-    component: lazyRouteComponent(() => import('./list.tsx'), 'IngestionPage'),
+    component: lazyPage(() => import('./list.tsx'), 'IngestionPage'),
   }),
 ] as const

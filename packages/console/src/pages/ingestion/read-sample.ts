@@ -1,6 +1,7 @@
 // Applies a mapping to a body in the page, with the same language and the same rules as the service. The result is a
 // preview; how the service reads a body that is sent is what counts.
 import type { IngestMapping } from '@sensorium/client'
+import { loadCode } from '../../components/load-code.ts'
 
 export interface Reading {
   type: string
@@ -32,7 +33,7 @@ const present = (values: Record<string, string | null>): Record<string, unknown>
 
 /** Loads the filter language and returns a function that reads samples with it. */
 export async function makeReadSample(source: string, mapping: IngestMapping): Promise<ReadSample> {
-  const { compileExpression } = await import('@sensorium/cel')
+  const { compileExpression } = await loadCode(() => import('@sensorium/cel'))
   return (body, headers) => {
     const problems: { part: keyof IngestMapping; why: string }[] = []
     const outside = { body, headers }

@@ -1,7 +1,8 @@
 // Memories of agents: searched by meaning, changed, shared, forgotten, and shown as a graph.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { MemoryIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 import { FILTERS } from './filters.ts'
@@ -24,18 +25,18 @@ export const memoryRoutes = [
     getParentRoute: () => rootRoute,
     path: '/memory',
     validateSearch: textIn(...FILTERS, 'new'),
-    component: lazyRouteComponent(() => import('./list.tsx'), 'MemoriesPage'),
+    component: lazyPage(() => import('./list.tsx'), 'MemoriesPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/memory/graph',
     validateSearch: textIn(...FILTERS, 'of', 'at'),
-    component: lazyRouteComponent(() => import('./graph/graph.tsx'), 'GraphPage'),
+    component: lazyPage(() => import('./graph/graph.tsx'), 'GraphPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/memory/$id',
     validateSearch: textIn('do'),
-    component: lazyRouteComponent(() => import('./detail.tsx'), 'MemoryPage'),
+    component: lazyPage(() => import('./detail.tsx'), 'MemoryPage'),
   }),
 ] as const

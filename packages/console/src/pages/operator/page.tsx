@@ -1,8 +1,9 @@
 // Tenants, for the operator of the installation: their limits, their usage and their org-admin keys.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { OperatorIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
 import { findByName, PALETTE_SEARCHES } from '../find-by-name.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 import { textIn } from '../search-params.ts'
 
@@ -25,11 +26,11 @@ export const tenantRoutes = [
     getParentRoute: () => rootRoute,
     path: '/tenants',
     validateSearch: textIn('search', 'new'),
-    component: lazyRouteComponent(() => import('./list.tsx'), 'TenantsPage'),
+    component: lazyPage(() => import('./list.tsx'), 'TenantsPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/tenants/$slug',
-    component: lazyRouteComponent(() => import('./detail.tsx'), 'TenantPage'),
+    component: lazyPage(() => import('./detail.tsx'), 'TenantPage'),
   }),
 ] as const

@@ -1,8 +1,9 @@
 // The start page: the current activity, and what is in trouble. An agent is redirected to its own page, an operator to
 // the tenants.
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { OverviewIcon } from '../../components/icons.tsx'
 import { rootRoute } from '../../root-route.ts'
+import { lazyPage } from '../lazy-page.ts'
 import type { Page } from '../page.ts'
 
 export const overviewPage: Page = {
@@ -17,6 +18,6 @@ export const overviewRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/',
-    component: lazyRouteComponent(() => import('./home.tsx'), 'Home'),
+    component: lazyPage(() => import('./home.tsx'), 'Home'),
   }),
 ] as const
