@@ -3,6 +3,7 @@
 // megabyte were thirty steps of a millisecond before any other request was read.
 import { performance } from 'node:perf_hooks'
 import { fairQueue } from './fair-queue.ts'
+import { yieldBetweenSteps, type YieldCpu } from './yield-cpu.ts'
 
 /** Lets others have their turn, and resolves when the caller may go on. */
 export type Pause = () => Promise<void>
@@ -48,7 +49,10 @@ export interface TimedStepTurns extends StepTurns {
   isFree(withinMs: number): boolean
 }
 
-export function makeStepTurns(now: () => number = () => performance.now()): TimedStepTurns {
+export function makeStepTurns(
+  now: () => number = () => performance.now(),
+  yieldCpu: YieldCpu = yieldBetweenSteps,
+): TimedStepTurns {
   const queue = fairQueue<() => void>()
   let isTurnOpen = false
   let turnBegan = 0
@@ -59,6 +63,7 @@ export function makeStepTurns(now: () => number = () => performance.now()): Time
     setImmediate(() => {
       isTurnOpen = false
       if (queue.size === 0) return
+      yieldCpu()
       openTurn()
       queue.next()!()
     })

@@ -3,6 +3,7 @@
 // arrives alone starts at once, and so do the reads after it until together they have taken TURN_MS. From then on one
 // read starts in each turn of the event loop; tenants take turns, and agents inside a tenant.
 import { makeStepTurns } from '../kernel/step-turns.ts'
+import { neverYield } from '../kernel/yield-cpu.ts'
 
 /** How long the reads of one turn may take together before the next read waits; most take 0.1 to 0.3 ms. */
 const TURN_MS = 2
@@ -11,6 +12,7 @@ const TURN_MS = 2
 export type ReadTurn = (tenant: string, reader: string) => Promise<void> | undefined
 
 export function makeReadTurns(now?: () => number): ReadTurn {
-  const turns = makeStepTurns(now)
+  // Reads are short: giving up the processor between them would cost 12 % of those that a node can do.
+  const turns = makeStepTurns(now, neverYield)
   return (tenant, reader) => (turns.isFree(TURN_MS) ? undefined : turns.take(tenant, reader))
 }

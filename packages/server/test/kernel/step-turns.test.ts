@@ -30,3 +30,22 @@ test('[SAFE-33] tenants take turns, and senders inside a tenant', async () => {
   assert.ok(order.lastIndexOf('quiet c') < 10, `the other tenant was done after ${order.lastIndexOf('quiet c')} steps`)
   assert.ok(order.lastIndexOf('loud b') < 20, `the other sender was done after ${order.lastIndexOf('loud b')} steps`)
 })
+
+test('[SAFE-67] between steps that compute for long the thread gives up the processor', async () => {
+  const turns = makeStepTurns()
+  const steps = 50
+  const switches = (): number => process.resourceUsage().voluntaryContextSwitches
+  let given = 0
+  const work = async (): Promise<void> => {
+    for (let i = 0; i < steps; i++) {
+      await turns.take('tenant', 'agent')
+      for (const until = performance.now() + 0.5; performance.now() < until; );
+      given -= switches()
+      // The next step is taken in a turn that begins with giving up the processor.
+      await turns.take('tenant', 'agent')
+      given += switches()
+    }
+  }
+  await work()
+  assert.ok(given >= steps, `given up ${given} times in ${steps} steps`)
+})
