@@ -19,9 +19,9 @@ export interface Actor extends Caller {
 
 export async function makeActor(admin: Caller, urls: Urls, name: string): Promise<Actor> {
   const shape = { name, delivery_mode: 'poll', client_type: 'other' }
-  const { body: agent } = await admin.insist<{ id: string }>([201], 'POST', '/v1/agents', shape)
+  const { body: agent } = await admin.untilAnswered<{ id: string }>([201], 'POST', '/v1/agents', shape)
   const scopes = ['send', 'receive', 'interests:write', 'memory:read', 'memory:write']
-  const { body } = await admin.insist<{ key: string }>([201], 'POST', `/v1/agents/${agent.id}/keys`, { scopes })
+  const { body } = await admin.untilAnswered<{ key: string }>([201], 'POST', `/v1/agents/${agent.id}/keys`, { scopes })
   return { ...makeCaller(urls, body.key), id: agent.id }
 }
 
@@ -29,7 +29,7 @@ export async function makeActor(admin: Caller, urls: Urls, name: string): Promis
 export async function makePushed(admin: Caller, agent: Actor, farEnds: FarEnds, ledger: Ledger): Promise<void> {
   farEnds.onPush(agent.id, (delivery) => ledger.pushed(agent.id, delivery))
   const body = { delivery_mode: 'push', delivery_endpoint: `${farEnds.url}/push/${agent.id}` }
-  await admin.insist([200], 'PATCH', `/v1/agents/${agent.id}`, body)
+  await admin.untilAnswered([200], 'PATCH', `/v1/agents/${agent.id}`, body)
 }
 
 /** True when the event was accepted. */
@@ -78,21 +78,25 @@ export async function remember({ call }: Actor, ledger: Ledger, n: number): Prom
 /** Resolves when all of an agent's deliveries have been pushed, or are dead letters. */
 export async function untilPushed(admin: Caller, { id }: Actor): Promise<void> {
   for (;;) {
-    const { body } = await admin.insist<{ pending: number; leased: number }>([200], 'GET', `/v1/agents/${id}/queue`)
+    const { body } = await admin.untilAnswered<{ pending: number; leased: number }>(
+      [200],
+      'GET',
+      `/v1/agents/${id}/queue`,
+    )
     if (body.pending + body.leased === 0) return
     await sleep(500)
   }
 }
 
 /** Acknowledges all that is left. A poll that waited longer than a lease and found nothing means that nothing is. */
-export async function drain({ id, insist }: Actor, ledger: Ledger): Promise<void> {
+export async function drain({ id, untilAnswered }: Actor, ledger: Ledger): Promise<void> {
   for (;;) {
     const asked = performance.now()
     const path = `/v1/delivery/poll?limit=100&wait=${2 * LEASE_S}`
-    const { body } = await insist<{ deliveries: Handed[] }>([200], 'GET', path)
+    const { body } = await untilAnswered<{ deliveries: Handed[] }>([200], 'GET', path)
     if (body.deliveries.length === 0) return
     ledger.handed(id, body.deliveries, asked, performance.now())
     const delivery_ids = body.deliveries.map((delivery) => delivery.id)
-    await insist([200], 'POST', '/v1/delivery/ack', { delivery_ids })
+    await untilAnswered([200], 'POST', '/v1/delivery/ack', { delivery_ids })
   }
 }

@@ -34,7 +34,7 @@ export interface Caller {
   /** Rejects when no response was read: what became of the request is not known then. */
   call<T>(method: string, path: string, body?: unknown): Promise<Reply<T>>
   /** Again and again until a response with one of these statuses is read. */
-  insist<T>(statuses: readonly number[], method: string, path: string, body?: unknown): Promise<Reply<T>>
+  untilAnswered<T>(statuses: readonly number[], method: string, path: string, body?: unknown): Promise<Reply<T>>
 }
 
 export function makeCaller(urls: Urls, key: string): Caller {
@@ -57,7 +57,12 @@ export function makeCaller(urls: Urls, key: string): Caller {
 
   return {
     call,
-    async insist<T>(statuses: readonly number[], method: string, path: string, body?: unknown): Promise<Reply<T>> {
+    async untilAnswered<T>(
+      statuses: readonly number[],
+      method: string,
+      path: string,
+      body?: unknown,
+    ): Promise<Reply<T>> {
       for (;;) {
         const reply = await call<T>(method, path, body).catch(() => null)
         if (reply && statuses.includes(reply.status)) return reply

@@ -1,5 +1,5 @@
-// The PostgreSQL of a site: one server, or one and a synchronous replica that takes its place. Each is reached through a
-// wire that a scenario can cut.
+// The PostgreSQL of a site: one server, or one and a synchronous replica that takes its place. Each is reached through
+// a wire that a scenario can cut.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { layWire, type Wire } from '../packages/server/test/support/cut-wire.ts'

@@ -1,7 +1,7 @@
-// `npm run faults`: work goes on while things break, and the ledger at the end is exact. Arguments choose scenarios by a
-// part of their name. `--short` breaks each a few times on one site, `--rounds N` says how often, `--engine` on which
-// engine, `--json FILE` where the table goes. After a SIGTERM nothing more is broken, and the ledger judges what was. The
-// exit code is 0 only if something ran and nothing was lost.
+// `npm run faults`: work goes on while things break, and the ledger at the end is exact. Arguments choose scenarios by
+// a part of their name. `--short` breaks each a few times on one site, `--rounds N` says how often, `--engine` on which
+// engine, `--json FILE` where the table goes. After a SIGTERM nothing more is broken, and the ledger judges what was.
+// The exit code is 0 only if something ran and nothing was lost.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { SCENARIOS } from './scenarios/all.ts'

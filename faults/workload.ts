@@ -24,13 +24,13 @@ const POLLS_OF_A_RECIPIENT = 2
 const CLOCKS_APART_MS = 200
 
 /** Whatever the service still says of every event and memory goes into the ledger. */
-async function compareAll({ insist }: Actor, ledger: Ledger): Promise<void> {
+async function compareAll({ untilAnswered }: Actor, ledger: Ledger): Promise<void> {
   for (const id of ledger.events()) {
-    const { status, body } = await insist<{ deliveries: Receipt[] }>([200, 404], 'GET', `/v1/events/${id}`)
+    const { status, body } = await untilAnswered<{ deliveries: Receipt[] }>([200, 404], 'GET', `/v1/events/${id}`)
     ledger.compare(id, status === 404 ? null : body.deliveries)
   }
   for (const [id] of ledger.memories()) {
-    const { status, body } = await insist<{ content: string }>([200, 404], 'GET', `/v1/memories/${id}`)
+    const { status, body } = await untilAnswered<{ content: string }>([200, 404], 'GET', `/v1/memories/${id}`)
     ledger.compareMemory(id, status === 404 ? null : body.content)
   }
 }
@@ -42,7 +42,7 @@ export async function startWorkload({ urls, farEnds }: Site, pushes: boolean): P
   async function makeRecipient(name: string): Promise<Actor> {
     const recipient = await makeActor(admin, urls, name)
     const interest = { event_type: 'fault.*', priority: 0, enrichment_depth: 'none' }
-    await recipient.insist([201], 'POST', `/v1/agents/${recipient.id}/interests`, interest)
+    await recipient.untilAnswered([201], 'POST', `/v1/agents/${recipient.id}/interests`, interest)
     return recipient
   }
   const recipients: Actor[] = []

@@ -1,6 +1,6 @@
 // A language model that works with Sensorium's tools over MCP: it checks its mailbox, recalls what it knows, publishes
-// what should happen, remembers that, and acknowledges. The model here is scripted, so that the example needs no account
-// anywhere; `runLoop` works with any other `Model` as well.
+// what should happen, remembers that, and acknowledges. The model here is scripted, so that the example needs no
+// account anywhere; `runLoop` works with any other `Model` as well.
 //
 // Run it against a service: node examples/mcp-loop/mcp-loop.ts http://localhost:8080 ak_live_…
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'

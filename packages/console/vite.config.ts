@@ -10,7 +10,8 @@ export default defineConfig({
     target: ['chrome123', 'firefox124', 'safari17.5'],
     // The policy forbids inline images, so none is made.
     assetsInlineLimit: 0,
-    // One file of styles. A page that is loaded at a second attempt would come without its own: Vite asks for them once.
+    // One file of styles. A page that is loaded at a second attempt would come without its own: Vite asks for them
+    // once.
     cssCodeSplit: false,
     // The licences of what is bundled, beside it.
     license: { fileName: 'licences.md' },

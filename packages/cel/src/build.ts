@@ -50,7 +50,9 @@ const MAX_PATTERN_BYTES = 1024 * 1024
 /** The most characters of all classes of one expression: about 12 ms, or two ranges over all letters with `(?i)`. */
 const MAX_CLASS_CHARACTERS = 260_000
 
-/** Adds what parsing the classes of a regular expression costs, and rejects it before that if the total is too large. */
+/**
+ * Adds what parsing the classes of a regular expression costs, and rejects it before that if the total is too large.
+ */
 export function parseClasses(build: Build, at: number, characters: number): void {
   build.classCharacters += characters
   if (build.classCharacters > MAX_CLASS_CHARACTERS)

@@ -1,6 +1,7 @@
 import { error, testCases } from './support/cases.ts'
 
-// Strings, conversions and times, over a variable `x`. An expected Error stands for "gives an error with these words in it".
+// Strings, conversions and times, over a variable `x`. An expected Error stands for "gives an error with these words in
+// it".
 
 const x = { n: 7, f: 7.5, s: 'hello', e: 'a😀b', list: [3, 1, 2], nested: { k: [true, null] }, big: 2 ** 60 }
 

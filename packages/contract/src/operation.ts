@@ -17,8 +17,8 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number]
 
 /**
- * `public`: no token. `any`: any principal of the tenant. `org_admin`: the org-admin of the tenant, whatever scopes an agent
- * holds. `operator`: the operator's own token.
+ * `public`: no token. `any`: any principal of the tenant. `org_admin`: the org-admin of the tenant, whatever scopes an
+ * agent holds. `operator`: the operator's own token.
  */
 export interface Access {
   scope: Scope | 'any' | 'org_admin' | 'public' | 'operator'

@@ -37,8 +37,8 @@ export interface ClientOptions {
   events?: EventDefaults | undefined
   fetch?: typeof fetch | undefined
   /**
-   * Parses the JSON of responses and streams, JSON.parse by default. `parseExactly` keeps the digits of every number, for
-   * a program that passes them on. An error that it throws fails the call.
+   * Parses the JSON of responses and streams, JSON.parse by default. `parseExactly` keeps the digits of every number,
+   * for a program that passes them on. An error that it throws fails the call.
    */
   parse?: ((text: string) => unknown) | undefined
 }

@@ -52,8 +52,8 @@ export interface InHand {
    */
   forgetWaiting(): void
   /**
-   * Resolves as soon as what a new stream brings is needed: a handler is free, and so nothing waits for its turn, or has
-   * a delivery that was given back with the stream before. Never while the worker is stopping.
+   * Resolves as soon as what a new stream brings is needed: a handler is free, and so nothing waits for its turn, or
+   * has a delivery that was given back with the stream before. Never while the worker is stopping.
    */
   needsStream(): Promise<void>
   /** Resolves to the number of handlers that may start, as soon as there is one. */

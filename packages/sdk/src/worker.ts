@@ -114,8 +114,8 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
     if (missed > 0) report(new Error(`${missed} of ${ids.length} handled deliveries were settled before`))
   })
   const isStream = options.mode === 'sse'
-  // Stopping is no failure of the handler, so another worker may take the delivery at once. A stream, which is open until
-  // everything is given back, would bring it once more at the price of an attempt.
+  // Stopping is no failure of the handler, so another worker may take the delivery at once. A stream, which is open
+  // until everything is given back, would bring it once more at the price of an attempt.
   const unfinished = new RetryAfter(isStream ? 1 : 0, 'the worker was stopped')
   const outOfTime = new AbortController()
   let stopping: Promise<void> | null = null

@@ -16,8 +16,8 @@ export const NODE_FLAGS = [
   // A function that is called often is optimised after 1,000 calls instead of 3,000: a node that has run for two
   // seconds takes 1.9 ms for an event instead of 2.4, and one that has run for long takes 5 % less of a core.
   '--invocation-count-for-turbofan=1000',
-  // Otherwise anybody who may signal the process opens a debugger in it with SIGUSR1, for every user of the machine, and
-  // a thread waits for that.
+  // Otherwise anybody who may signal the process opens a debugger in it with SIGUSR1, for every user of the machine,
+  // and a thread waits for that.
   '--disable-sigusr1',
 ]
 

@@ -79,10 +79,13 @@ export function backgroundWork(parts: BackgroundParts) {
     learnStore: { everyMs: 10_000, runOnce: store.refreshCapabilities },
     /**
      * Follows the clock of the database, which nodes share. Between two measurements a node goes by the machine's
-     * monotonic clock, which setting the time does not move. A virtual machine that was frozen is behind until the next.
+     * monotonic clock, which setting the time does not move. A virtual machine that was frozen is behind until the
+     * next.
      */
     followClock: { everyMs: 2_000, runOnce: () => followClock(store, clock).then(() => agreeOnTime(store, clock)) },
-    /** Takes over a step of the machine's clock, if the node follows no other. Until then its time goes on without it. */
+    /**
+     * Takes over a step of the machine's clock, if the node follows no other. Until then its time goes on without it.
+     */
     moveWithClock: { everyMs: 1_000, runOnce: () => moveWithClock(store, clock) },
     /** A lease may last longer by this interval after a start with an earlier time. */
     noteTime: { everyMs: 10_000, runOnce: () => noteTime(store, clock) },

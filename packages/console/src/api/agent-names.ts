@@ -19,7 +19,9 @@ export function useAgents(enabled = true): ReadonlyMap<string, Agent> {
   return useMemo(() => new Map(data?.agents.map((agent) => [agent.id, agent])), [data])
 }
 
-/** Whether an id is that of the org-admin, who has a mailbox as a member of channels, but is no agent and has no page. */
+/**
+ * Whether an id is that of the org-admin, who has a mailbox as a member of channels, but is no agent and has no page.
+ */
 export const isOrgAdmin = (id: string): boolean => id.startsWith('adm_')
 
 const foundIn = (results: readonly { data: NamedAgent | null | undefined }[]): NamedAgent[] =>

@@ -10,8 +10,8 @@ const rewritten = (number: string): string => JSON.stringify(Number(number))
 export const isChangedNumber = (part: string): boolean => !part.startsWith('"') && rewritten(part) !== part
 
 /**
- * Parses a JSON text for JSON.stringify, which then writes every number as it was typed. Throws if the text is not JSON,
- * or if the browser (Firefox before 135, Safari before 18.4) would change a number of it.
+ * Parses a JSON text for JSON.stringify, which then writes every number as it was typed. Throws if the text is not
+ * JSON, or if the browser (Firefox before 135, Safari before 18.4) would change a number of it.
  */
 export function parseToPassOn(text: string, keepsNumbers = 'rawJSON' in JSON): unknown {
   const value = parseExactly(text)

@@ -1,6 +1,8 @@
 // Whether the service responded to the last request. A banner shows when it did not, and asks until it does.
 
-/** For the `meta` of queries that may succeed without a request: they say nothing of whether the service can be reached. */
+/**
+ * For the `meta` of queries that may succeed without a request: they say nothing of whether the service can be reached.
+ */
 export const LOCAL = { local: true } as const
 
 let reachable = true

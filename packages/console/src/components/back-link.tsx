@@ -4,8 +4,8 @@ import { BackIcon } from './icons.tsx'
 import { stepsBackTo } from './visited.ts'
 
 /**
- * The arrow from a page to the list that it belongs to. If the list was left for this page, it goes back in the history,
- * to the filter, the view and the place that it was left with.
+ * The arrow from a page to the list that it belongs to. If the list was left for this page, it goes back in the
+ * history, to the filter, the view and the place that it was left with.
  */
 export function BackLink({ to, label }: { to: string; label: string }) {
   const router = useRouter()

@@ -7,8 +7,8 @@ const { origin } = new URL(import.meta.url)
 let attempts = 0
 
 /**
- * Returns the module that `load` imports. Chromium 150 and older never ask again for a file that they could not load, so
- * the next attempt asks for it by another address. The tab is not reloaded, because that forgets the key.
+ * Returns the module that `load` imports. Chromium 150 and older never ask again for a file that they could not load,
+ * so the next attempt asks for it by another address. The tab is not reloaded, because that forgets the key.
  */
 export async function loadCode<M>(load: () => Promise<M>): Promise<M> {
   try {

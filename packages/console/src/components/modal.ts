@@ -1,5 +1,5 @@
-// What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, Escape, Back or a
-// click beside it closes it, and then what had the focus before gets it back.
+// What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, Escape, Back or
+// a click beside it closes it, and then what had the focus before gets it back.
 import { useBlocker } from '@tanstack/react-router'
 import { useLayoutEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
 import { isOpenIn } from './in-address.ts'
@@ -65,7 +65,9 @@ export function useModal(onClose: () => void) {
     onPointerUp({ target }: PointerEvent): void {
       isBeside.current &&= target === ref.current
     },
-    /** If the pointer went down in the content and up beside it, as when text is selected, the click is the dialog's. */
+    /**
+     * If the pointer went down in the content and up beside it, as when text is selected, the click is the dialog's.
+     */
     onClick({ target }: SyntheticEvent): void {
       if (target === ref.current && isBeside.current && !isKept()) onClose()
     },

@@ -37,8 +37,8 @@ export function PageFrame({ title, beside, actions, back, full = false, children
 }
 
 /**
- * The row or link that led here is gone, and the keyboard would begin at the top of the document. What the navigation has
- * focused keeps the focus. A dialog of the page opens after this, and gives the focus back to the title.
+ * The row or link that led here is gone, and the keyboard would begin at the top of the document. What the navigation
+ * has focused keeps the focus. A dialog of the page opens after this, and gives the focus back to the title.
  */
 function Title({ text, of }: { text: string; of: RefObject<HTMLHeadingElement | null> }) {
   useLayoutEffect(() => {

@@ -149,7 +149,8 @@ describe('the shell', { skip: noBrowser }, () => {
       await page.locator('.banner', { hasText: 'does not answer' }).waitFor()
       assert.equal(await waiting.innerText(), before)
     })
-    // On a busy machine a part of the page may have been asked for too late, and has an alert of its own until it is here.
+    // On a busy machine a part of the page may have been asked for too late, and has an alert of its own until it is
+    // here.
     await page.getByRole('alert').first().waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Send a test event' }).click()
     await waiting.filter({ hasText: String(Number(before) + 1) }).waitFor()

@@ -28,8 +28,8 @@ export interface OpenPage {
 interface Site {
   url: string
   /**
-   * Opens a page, signed out. Pages share the browser's storage and cache, but not the session, unless there are options
-   * other than the size of its window; `{}` is enough.
+   * Opens a page, signed out. Pages share the browser's storage and cache, but not the session, unless there are
+   * options other than the size of its window; `{}` is enough.
    */
   open(at?: string, options?: BrowserContextOptions): Promise<OpenPage>
   /** Opens a page, signed in. */

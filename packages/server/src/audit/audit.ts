@@ -74,7 +74,9 @@ export function makeAudit(makeId: MakeId, now: () => number): Audit {
   }
 }
 
-/** Returns a page of the log as JSON. The details are inserted as the text that is stored: a page may have megabytes. */
+/**
+ * Returns a page of the log as JSON. The details are inserted as the text that is stored: a page may have megabytes.
+ */
 export async function listAudit(db: Db, tenantId: string, query: AuditQuery, pause: Pause): Promise<string> {
   const { rows, total } = await pageEntries(db, tenantId, query, pause)
   const entries = rows.map(({ id, at, actor, action, resource, request_id, details }) => {

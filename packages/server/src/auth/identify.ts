@@ -35,7 +35,10 @@ export interface Identify {
   (token: string): Promise<Principal | null>
   /** Returns the principal without waiting, or null if its standing is not cached. */
   cached(token: string): Principal | null
-  /** Whether a principal that was identified before still stands: its key is neither revoked nor expired, its agent active. */
+  /**
+   * Whether a principal that was identified before still stands: its key is neither revoked nor expired, its agent
+   * active.
+   */
   stands(principal: Principal): Promise<boolean>
 }
 

@@ -49,8 +49,8 @@ export const listKeyRows = (db: Db, tenantId: string, ownerId: string): Promise<
   )
 
 /**
- * Returns up to `most` keys of one owner that are not revoked, newest first, that follow `last`. The index api_keys_live
- * holds no others, so that a page is read in one step, however many keys were revoked.
+ * Returns up to `most` keys of one owner that are not revoked, newest first, that follow `last`. The index
+ * api_keys_live holds no others, so that a page is read in one step, however many keys were revoked.
  */
 export const pageKeyRows = (db: Db, tenantId: string, ownerId: string, last: string | null, most: number) =>
   db.rows<KeyRow>(
@@ -88,8 +88,8 @@ interface KeyStandingRow {
 }
 
 /**
- * Returns the standing of each key, when it expires, and the team of its agent. A key is live if it is not revoked and its agent is
- * active. Unknown keys are left out. Locks nothing.
+ * Returns the standing of each key, when it expires, and the team of its agent. A key is live if it is not revoked and
+ * its agent is active. Unknown keys are left out. Locks nothing.
  */
 export const readStandings = (
   db: Reads,

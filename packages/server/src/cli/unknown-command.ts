@@ -3,8 +3,8 @@ import { UsageError, usageOf, wordsOf, type Command } from './command.ts'
 import { nearest } from './nearest.ts'
 
 /**
- * Returns a sentence with the command that was probably meant, or an empty text if none is near. A command that destroys
- * something is not suggested: whoever runs a suggestion without reading it must not lose anything.
+ * Returns a sentence with the command that was probably meant, or an empty text if none is near. A command that
+ * destroys something is not suggested: whoever runs a suggestion without reading it must not lose anything.
  */
 function suggestion(words: readonly string[], commands: readonly Command[]): string {
   const harmless = commands.filter(({ destructive = false }) => !destructive)

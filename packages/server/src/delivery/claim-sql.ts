@@ -60,8 +60,8 @@ const NEXT_DUE = `select min(case when due_at > ? then due_at end) as due from
 /**
  * Returns when the next lease or wait runs out in a mailbox in which nothing was due at `since`; null if none will, or
  * if the agent is paused. One that had run out by `since` and still was not due is ignored: a sweep has to handle it.
- * Reads the first thousand deliveries, which were leased before the others. If a later one is due sooner, a waiting poll
- * finds it when it looks again.
+ * Reads the first thousand deliveries, which were leased before the others. If a later one is due sooner, a waiting
+ * poll finds it when it looks again.
  */
 export async function readNextDue(db: Db, mailbox: Mailbox, since: number): Promise<number | null> {
   const row = await db.lookUp<{ due: number | null }>(NEXT_DUE, [since, ...valuesOf(mailbox)])

@@ -90,8 +90,8 @@ export function makeClaimTogether(store: Store, clock: Clock, handover: Handover
       const leases = await store.tx(async (tx) => sorted.map((poll) => begin(tx, poll)), MAY_BE_LOST)
       return polls.map((poll) => leases[sorted.indexOf(poll)]!())
     } catch (error) {
-      // A failure of one claim does not fail the others. All are failed by a store that is away or busy: alone, each would
-      // wait as long again.
+      // A failure of one claim does not fail the others. All are failed by a store that is away or busy: alone, each
+      // would wait as long again.
       return polls.map((poll) => (error instanceof StoreUnavailable ? failedAlone(error) : alone(poll)))
     }
   }

@@ -1,7 +1,7 @@
 // Mailboxes in which many deliveries are held: leased, or given back until later. They stay in the index of open
-// deliveries, so a claim passes all of them before it comes to a ready one. Past 200,000 it took SQLite 200 ms, in which
-// no other request was served. The first ready delivery of such a mailbox is looked for in slices, and claimed from
-// there.
+// deliveries, so a claim passes all of them before it comes to a ready one. Past 200,000 it took SQLite 200 ms, in
+// which no other request was served. The first ready delivery of such a mailbox is looked for in slices, and claimed
+// from there.
 //
 // 1. A mailbox is crowded if a claim could pass more than a slice. That is looked up again after each 2,000 leases.
 // 2. One slice is read in a turn of the event loop, for all mailboxes together. Tenants take turns.

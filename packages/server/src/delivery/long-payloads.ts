@@ -33,7 +33,9 @@ export async function readEnvelope(db: Db, tenantId: string, eventId: string): P
 /** An item of a response: its text, or a function that reads it when its turn comes. */
 export type Item = string | (() => Promise<string | undefined>)
 
-/** Builds the body of a list, in pieces if it is long or an item has to be read. `close` is told how many items it has. */
+/**
+ * Builds the body of a list, in pieces if it is long or an item has to be read. `close` is told how many items it has.
+ */
 export function listBody(open: string, items: readonly Item[], close: (count: number) => string): JsonBody {
   let length = 0
   for (const item of items) length += typeof item === 'string' ? item.length : Infinity

@@ -104,10 +104,11 @@ export function extend(
 }
 
 /**
- * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts, but not as a failure: nobody
- * refused the delivery. A lease that is no longer held is left alone: the delivery may be leased to another holder by
- * now. So is one that ends at another time than `until`: its receiver has extended it, and so needs no connection to
- * hold it. (Also, once, after the machine's clock was set: its leases lapse.) `error` says why, if it is known.
+ * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts, but not as a failure:
+ * nobody refused the delivery. A lease that is no longer held is left alone: the delivery may be leased to another
+ * holder by now. So is one that ends at another time than `until`: its receiver has extended it, and so needs no
+ * connection to hold it. (Also, once, after the machine's clock was set: its leases lapse.) `error` says why, if it is
+ * known.
  */
 export async function release(
   tx: Db,

@@ -1,5 +1,5 @@
-// Searches ahead: between the publish of an event and the poll that takes its delivery there is mostly time to find what
-// its receiver remembers about it. A poll of a hundred deliveries then waits for none of a hundred searches.
+// Searches ahead: between the publish of an event and the poll that takes its delivery there is mostly time to find
+// what its receiver remembers about it. A poll of a hundred deliveries then waits for none of a hundred searches.
 //
 // 1. A publish waits for none of it: the deliveries it stored are noted here, and work begins after its response.
 // 2. A result is used only if the search would find the same again: the memories of the tenant have not changed

@@ -73,7 +73,9 @@ export interface EarlierEvent {
 /** Events of one subject that are looked through: most of them may have been sent to others. */
 const LOOKED_THROUGH = 500
 
-/** The order is that of `events_by_subject` alone. Ordered further, SQLite read all events of the tenant by their age. */
+/**
+ * The order is that of `events_by_subject` alone. Ordered further, SQLite read all events of the tenant by their age.
+ */
 const LATEST_OF_SUBJECT = `select id, type, source, envelope, received_at, place from events
   where tenant_id = ? and substr(subject, 1, 100) = substr(?, 1, 100) and subject = ? and subject is not null
     and purged_at is null and received_at <= ?

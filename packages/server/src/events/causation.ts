@@ -94,9 +94,10 @@ export async function readAhead(store: Reads, group: readonly Caused[]): Promise
 }
 
 /**
- * Returns the events whose chain of causes is too long. The chain is walked each time and not stored: an event published
- * later may lengthen the chain of an earlier one, or close it to a circle. So a retry of an accepted event, which is a
- * duplicate, is never among them. A cause may be in the same group, before the event. `ahead` is what `readAhead` found.
+ * Returns the events whose chain of causes is too long. The chain is walked each time and not stored: an event
+ * published later may lengthen the chain of an earlier one, or close it to a circle. So a retry of an accepted event,
+ * which is a duplicate, is never among them. A cause may be in the same group, before the event. `ahead` is what
+ * `readAhead` found.
  */
 export async function tooDeepAmong(
   db: Reads,

@@ -190,7 +190,9 @@ function workOfRouted({ events }: Submission, routed: Routed, steps: number): nu
   return workOf(events.length, deliveries, bytesOf(events), steps, causes)
 }
 
-/** Yields the parts of a submission, nearly always one. A record is written in the transaction of all that it covers. */
+/**
+ * Yields the parts of a submission, nearly always one. A record is written in the transaction of all that it covers.
+ */
 function* partsOf(submission: Submission, routed: Routed): Generator<RoutedSubmission> {
   const { events, record } = submission
   for (let from = 0, to = 0; from < events.length; from = to) {

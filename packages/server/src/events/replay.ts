@@ -22,7 +22,9 @@ function currentRoutingOf(letter: LockedDeadLetter, routed: RoutedStored): Curre
   return { priority, enrichment, matched: matchedText(matched, addressedPart(letter.matched)) }
 }
 
-/** Starts over dead letters that the caller has locked, each with what applies to it today, and wakes their mailboxes. */
+/**
+ * Starts over dead letters that the caller has locked, each with what applies to it today, and wakes their mailboxes.
+ */
 export async function reviveDeadLetters(
   tx: Db,
   { router, wakeups }: Pick<ReplayTools, 'router' | 'wakeups'>,

@@ -1,8 +1,8 @@
 // Replays or discards many dead letters, in steps: a step is a transaction of some milliseconds, and tenants take
 // turns. Events to be replayed are routed before the transaction.
 //
-// Steps go from the newest dead letter to the oldest. A call that stopped halfway and comes again goes on below the last
-// one that it handled, and takes no more in all than it had chosen at first.
+// Steps go from the newest dead letter to the oldest. A call that stopped halfway and comes again goes on below the
+// last one that it handled, and takes no more in all than it had chosen at first.
 import type { DeadLetterChoice } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { deleteDeadLetters, lockDeadLetters } from '../delivery/dead-letters-sql.ts'

@@ -22,7 +22,8 @@ export interface SummaryRow {
 /** A larger envelope is not read for its summary, so that a page of 200 takes 3 MB at most. */
 const MAX_READ_BYTES = 16_384
 /**
- * The envelopes that are read and parsed in one turn, in bytes. A page of 200 that are not ASCII took 40 ms in one turn.
+ * The envelopes that are read and parsed in one turn, in bytes. A page of 200 that are not ASCII took 40 ms in one
+ * turn.
  */
 const READ_IN_TURN = 65_536
 const SNIPPET = 200

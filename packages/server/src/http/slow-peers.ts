@@ -1,7 +1,7 @@
 // A client that sends a request too slowly is refused, and one that takes nothing of a response for 30 seconds is
 // disconnected. Node times only the head of a request: its limit for the whole request would go on while a body waits
-// for its turn to be read. Time is counted in ticks of a second, so that a clock that is set, or a busy process, costs no
-// client any of its time.
+// for its turn to be read. Time is counted in ticks of a second, so that a clock that is set, or a busy process, costs
+// no client any of its time.
 import { requestTimeout, type Failure } from '../kernel/failure.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Connection } from './connection.ts'

@@ -12,8 +12,8 @@ const KEEP_ALIVE_MS = 15_000
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Writes to the response, long texts in slices. Node reports no progress inside one write, so a client that reads a long
- * delivery steadily would look like one that reads nothing.
+ * Writes to the response, long texts in slices. Node reports no progress inside one write, so a client that reads a
+ * long delivery steadily would look like one that reads nothing.
  */
 function inSlices(response: ServerResponse): { sink: Sink; taken(stream: OpenedStream): void } {
   let rest = NOTHING

@@ -108,8 +108,8 @@ export async function createInterest(
 
 /**
  * Deletes the interest again, so that the caller may retry. If the store went away during a commit, the interest may be
- * complete, and a retry with the same key will be told so: `mayDelete` is false then, and it stays. It also stays if the
- * store cannot be reached now; then a retry is a conflict.
+ * complete, and a retry with the same key will be told so: `mayDelete` is false then, and it stays. It also stays if
+ * the store cannot be reached now; then a retry is a conflict.
  */
 async function undo(
   { store, now }: CreateTools,

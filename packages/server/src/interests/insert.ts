@@ -53,8 +53,8 @@ export async function insertTogether(
 }
 
 /**
- * Throws if the quota refuses the interests of a tenant. One that exists already is a conflict even then: it may be what
- * an earlier try of the same request made. Several that are refused are tried again one by one.
+ * Throws if the quota refuses the interests of a tenant. One that exists already is a conflict even then: it may be
+ * what an earlier try of the same request made. Several that are refused are tried again one by one.
  */
 async function requireRoom(tx: Db, quotas: Quotas, tenantId: string, wanted: readonly NewInterest[]): Promise<void> {
   const refusal = await quotas.makeRoom(tx, tenantId, 'interests', wanted.length).catch(onlyFailure)

@@ -117,7 +117,9 @@ function skipNumber(bytes: Buffer, cursor: Cursor): void {
   cursor.at = i
 }
 
-/** Skips a value that is neither object nor array. Returns false if it is a long string, which goes on after a pause. */
+/**
+ * Skips a value that is neither object nor array. Returns false if it is a long string, which goes on after a pause.
+ */
 export function skipScalar(bytes: Buffer, cursor: Cursor): boolean {
   const c = bytes[cursor.at]
   if (cursor.stringAt >= 0 || c === QUOTE) return skipString(bytes, cursor)
@@ -131,7 +133,9 @@ export function skipScalar(bytes: Buffer, cursor: Cursor): boolean {
   return true
 }
 
-/** Skips from the name of a member to its value. Returns where the name begins and ends; null if it is long and goes on. */
+/**
+ * Skips from the name of a member to its value. Returns where the name begins and ends; null if it is long and goes on.
+ */
 export function skipName(bytes: Buffer, cursor: Cursor): [number, number] | null {
   if (cursor.stringAt < 0) skipSpace(bytes, cursor)
   const start = cursor.stringAt < 0 ? cursor.at : cursor.stringAt

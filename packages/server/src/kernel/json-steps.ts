@@ -248,8 +248,8 @@ function parseAtOnce(bytes: Buffer, options: ParseOptions): ParsedJson {
 export const isLong = (bytes: Buffer): boolean => bytes.length > SHORT
 
 /**
- * Parses a body: at once if it is short and has no `onMember`, else in steps. Accepts what JSON.parse accepts, and gives
- * the same value.
+ * Parses a body: at once if it is short and has no `onMember`, else in steps. Accepts what JSON.parse accepts, and
+ * gives the same value.
  */
 export const parseBody = (
   bytes: Buffer,

@@ -8,7 +8,8 @@ export interface Misspelt {
 
 /**
  * Finds names that differ from a setting by one letter. An environment is full of names of others, such as `POST` and
- * the `…_PORT` of every Kubernetes service, so both must begin with the same word and `_`, and the setting must be unset.
+ * the `…_PORT` of every Kubernetes service, so both must begin with the same word and `_`, and the setting must be
+ * unset.
  */
 export function misspelt(env: Readonly<Record<string, string | undefined>>, settings: ReadonlySet<string>): Misspelt[] {
   const unset = [...settings].filter((setting) => setting.includes('_') && !env[setting])

@@ -1,7 +1,7 @@
-// Runs a few pieces of work at once, such as the computations of a thread, and lets the others wait. Tenants take turns,
-// and agents inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once. Where the other
-// side decides how long a piece lasts, taking turns is not enough: `kept` of the pieces at once are only for tenants
-// that have none running.
+// Runs a few pieces of work at once, such as the computations of a thread, and lets the others wait. Tenants take
+// turns, and agents inside a tenant. An agent may have `perAgent` pieces waiting; more are refused at once. Where the
+// other side decides how long a piece lasts, taking turns is not enough: `kept` of the pieces at once are only for
+// tenants that have none running.
 import { makeCounts } from './counts.ts'
 import { tooManyAtOnce, unavailable } from './failure.ts'
 import { fairQueue } from './fair-queue.ts'

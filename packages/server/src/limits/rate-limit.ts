@@ -3,12 +3,12 @@
 //
 // A single node counts in memory. Several nodes on one database add their counts together: a node that has taken 2 % of
 // what is left of a limit (at least one request) writes its count before it takes more, and reads what the others took.
-// So the steps become smaller towards the limit: 16 nodes that are used alike exceed a limit of 1,000 by 15 requests, 25
-// by 33. With steps of 2 % of the limit, eight exceeded it by 140. A node that knows nothing of the others yet may take
-// 2 % of the limit.
+// So the steps become smaller towards the limit: 16 nodes that are used alike exceed a limit of 1,000 by 15 requests,
+// 25 by 33. With steps of 2 % of the limit, eight exceeded it by 140. A node that knows nothing of the others yet may
+// take 2 % of the limit.
 //
-// Until a limit of 1,000 is reached the nodes ask the store about 200 times together; with the larger steps it was 50. A
-// caller that stays right below its limit pays most, up to a question for each request. Requests that arrive together
+// Until a limit of 1,000 is reached the nodes ask the store about 200 times together; with the larger steps it was 50.
+// A caller that stays right below its limit pays most, up to a question for each request. Requests that arrive together
 // share one.
 import type { Clock } from '../kernel/clock.ts'
 import { rateLimited } from '../kernel/failure.ts'

@@ -85,8 +85,8 @@ export function boundExchange(server: McpServer, { turn, outlet, resultTurn }: B
       await sendAnswer({ ...message, result: outlet.hold(await finish(begun, turn)) })
     }
 
-    // Protocol 2026-07-28 has no batches, and there the library sets the HTTP status by what is sent at once. So what is
-    // short does not wait.
+    // Protocol 2026-07-28 has no batches, and there the library sets the HTTP status by what is sent at once. So what
+    // is short does not wait.
     transport.send = (message, options) => {
       if ('error' in message) return sendAnswer(withShortError(message))
       if (!('result' in message)) return send(message, options)

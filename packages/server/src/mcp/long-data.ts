@@ -1,5 +1,5 @@
-// Reads an event without the value of its data if that is long: a list shows the beginning of its text, and the value of
-// a megabyte of `{}` takes 20 MB.
+// Reads an event without the value of its data if that is long: a list shows the beginning of its text, and the value
+// of a megabyte of `{}` takes 20 MB.
 import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import { splitMembers } from '../kernel/json-members.ts'
 import { AROUND, passOnInSteps } from '../kernel/json-steps.ts'

@@ -73,8 +73,9 @@ const ADDED_BY_PROGRAMS: ReadonlySet<string> = new Set(['tool', 'toolCallId', 's
 
 /**
  * Returns the arguments that the model gave. Refuses the first wrong one as the API would. One that the tool does not
- * declare comes first, with the nearest that it does: a model that confuses names, such as the API's `filter_expression`
- * with the tool's `filter`, would otherwise believe that it was understood, or hear only of the name that is missing.
+ * declare comes first, with the nearest that it does: a model that confuses names, such as the API's
+ * `filter_expression` with the tool's `filter`, would otherwise believe that it was understood, or hear only of the
+ * name that is missing.
  */
 function checked({ input }: Tool, check: Check, given: Record<string, unknown>): Record<string, unknown> {
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => !ADDED_BY_PROGRAMS.has(name)))

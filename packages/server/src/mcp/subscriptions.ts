@@ -37,8 +37,8 @@ export function makeSubscriptions(clock: Clock): Subscriptions {
     try {
       await entry.verify()
     } catch (error) {
-      // Any refusal ends the subscription, also a 429: nobody listens with a credential that was not accepted. While the
-      // store is unavailable, the credential cannot be checked; but nothing arrives then either.
+      // Any refusal ends the subscription, also a 429: nobody listens with a credential that was not accepted. While
+      // the store is unavailable, the credential cannot be checked; but nothing arrives then either.
       if (error instanceof Failure && error.status < 500) entry.ended.abort()
     } finally {
       entry.isVerifying = false

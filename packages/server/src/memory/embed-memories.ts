@@ -6,8 +6,8 @@
 //    written.
 // 3. Tenants take turns, and agents inside a tenant: a burst of one agent delays no other's memories. Past MAX_WAITING
 //    memories of one agent the rest is left to the run.
-// 4. Long texts, of many windows each, have lanes of their own, and what was left is embedded short texts first: a short
-//    text never waits for a long one that was claimed with it.
+// 4. Long texts, of many windows each, have lanes of their own, and what was left is embedded short texts first: a
+//    short text never waits for a long one that was claimed with it.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { makeCounts } from '../kernel/counts.ts'
@@ -114,8 +114,8 @@ interface EmbedBatchTools extends Required<Pick<EmbeddingTools, 'store' | 'index
 const PROBES = 2
 
 /**
- * Embeds a batch and returns how many memories got vectors. If the batch fails, its texts are tried one by one, so that a
- * text on which the service fails holds back no other, perhaps of another tenant. What is left is released for later.
+ * Embeds a batch and returns how many memories got vectors. If the batch fails, its texts are tried one by one, so that
+ * a text on which the service fails holds back no other, perhaps of another tenant. What is left is released for later.
  */
 function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed }: EmbedBatchTools) {
   /** Returns why the model did not embed the texts, or how many memories got vectors. */

@@ -139,8 +139,8 @@ async function otherModels(db: Pick<Db, 'rows'>, model: string): Promise<string[
 }
 
 /**
- * Returns who has memories left to embed, beginning after the one that had its turn last: tenants by what their memories
- * were embedded with, never embedded ones first. While a model is replaced, a tenant may have a turn for each.
+ * Returns who has memories left to embed, beginning after the one that had its turn last: tenants by what their
+ * memories were embedded with, never embedded ones first. While a model is replaced, a tenant may have a turn for each.
  */
 async function whoIsLeft(db: Pick<Db, 'rows'>, model: string, now: number, last: Left): Promise<Left[]> {
   const models = await otherModels(db, model)
@@ -148,7 +148,8 @@ async function whoIsLeft(db: Pick<Db, 'rows'>, model: string, now: number, last:
   for (const embedded of models.slice(Math.max(0, models.indexOf(last.embedded)))) {
     let tenantId = embedded === last.embedded ? last.tenantId : ''
     while (left.length < TURNS) {
-      // The next tenant with an unclaimed memory that was embedded so. Steps over the memories of all tenants before it.
+      // The next tenant with an unclaimed memory that was embedded so. Steps over the memories of all tenants before
+      // it.
       const [next] = await db.rows<{ tenant_id: string }>(
         `select tenant_id from memory_recall where embedded = ? and tenant_id > ? and ${FREE} order by tenant_id limit 1`,
         [embedded, tenantId, ...freeAt(now)],

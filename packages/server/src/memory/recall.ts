@@ -114,14 +114,17 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
   }
 }
 
-/** A longer row is marked as accessed in a transaction of its own: SQLite writes all of it again, 9 ms for ten megabytes. */
+/**
+ * A longer row is marked as accessed in a transaction of its own: SQLite writes all of it again, 9 ms for ten
+ * megabytes.
+ */
 const LONG_ROW = 65_536
 
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id)
 
 /**
- * Marks long memories as accessed, one by one with turns for others in between. A mark that fails is left out: the search
- * is done and recorded.
+ * Marks long memories as accessed, one by one with turns for others in between. A mark that fails is left out: the
+ * search is done and recorded.
  */
 async function touchLong(store: Store, principal: Principal, ids: readonly string[], now: number): Promise<void> {
   for (const id of ids)

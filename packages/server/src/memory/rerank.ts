@@ -16,7 +16,9 @@ export type Rerank = (viewer: Viewer, query: string, found: readonly Recalled[])
 /** How many of the best results the service reads. */
 export const RERANKED = 30
 const TIMEOUT_MS = 1_500
-/** Requests under way at once, and how many of them are kept for tenants with none: further searches are not reranked. */
+/**
+ * Requests under way at once, and how many of them are kept for tenants with none: further searches are not reranked.
+ */
 const MAX_AT_ONCE = 16
 const KEPT = 4
 /** Characters of a memory that are sent, about what such models take in. */

@@ -1,5 +1,5 @@
-// Indexes the words and facts of memories again that were indexed by older rules, in the background. Until then searches
-// find them by those they have. Nothing is embedded.
+// Indexes the words and facts of memories again that were indexed by older rules, in the background. Until then
+// searches find them by those they have. Nothing is embedded.
 import { nextTurn } from '../kernel/step-turns.ts'
 import { SERVICE_CALLER, type Db, type Store } from '../store/db.ts'
 import type { MemoryIndex } from './index/memory-index.ts'

@@ -1,5 +1,5 @@
-// Finds memories that say nearly the same as a text, by the cosine of their meaning alone: 1 is the same. Of a long text
-// only the beginning is compared, as much as the model reads at once, with every window of the memories.
+// Finds memories that say nearly the same as a text, by the cosine of their meaning alone: 1 is the same. Of a long
+// text only the beginning is compared, as much as the model reads at once, with every window of the memories.
 //
 // A new memory is compared before it is written if the model runs in this process, nothing else waits to be embedded
 // and the text is short. The text is then embedded first, compared, and stored with its vectors, which saves embedding

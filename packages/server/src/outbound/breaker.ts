@@ -7,8 +7,8 @@
 
 export const OPENS_AFTER = 10
 /**
- * Handshakes that fail in a row until the breaker opens: for an endpoint that has never responded, and for one that has.
- * A handshake can be made to cost seconds. But one that is reset may be a restart of a proxy that others survive.
+ * Handshakes that fail in a row until the breaker opens: for an endpoint that has never responded, and for one that
+ * has. A handshake can be made to cost seconds. But one that is reset may be a restart of a proxy that others survive.
  */
 export const OPENS_AFTER_HANDSHAKES = { unproven: 1, proven: 3 }
 /** An endpoint that is down is tried with one delivery a minute, however many wait for it. */

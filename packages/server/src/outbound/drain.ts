@@ -7,8 +7,8 @@ import type { Socket } from 'node:net'
 const MAX_DRAINED = 65_536
 const DRAIN_MS = 1_000
 /**
- * Chunks of a body that are read. Each takes some 2 µs however short it is: 64 KiB in chunks of one byte took 80 ms, and
- * an endpoint is sent 32 requests at once. A body that is short is sent in a few chunks.
+ * Chunks of a body that are read. Each takes some 2 µs however short it is: 64 KiB in chunks of one byte took 80 ms,
+ * and an endpoint is sent 32 requests at once. A body that is short is sent in a few chunks.
  */
 const MAX_CHUNKS = 64
 /** How much of a read is parsed at once. */

@@ -4,9 +4,9 @@ export type PushResult =
   | { status: number; retryAfter: string | undefined }
   /**
    * `failedHandshake`: the endpoint took the connection and ended it, or sent a certificate that is not accepted.
-   * `notSent`: the time was over before there was a turn to connect. `isLate`: the turn came, but so late that too little
-   * time may have been left, or the endpoint may have had it over a connection that was closed. Neither says anything
-   * about the endpoint.
+   * `notSent`: the time was over before there was a turn to connect. `isLate`: the turn came, but so late that too
+   * little time may have been left, or the endpoint may have had it over a connection that was closed. Neither says
+   * anything about the endpoint.
    */
   | { error: string; failedHandshake?: true; notSent?: true; isLate?: true }
 

@@ -32,7 +32,9 @@ const CLOSE_WITHIN_MS = 2_000
 
 const FILE = new URL('./post-thread.ts', import.meta.url)
 
-/** The thread starts with the first push to https. If it dies, the pushes under way fail and the next starts another. */
+/**
+ * The thread starts with the first push to https. If it dies, the pushes under way fail and the next starts another.
+ */
 export function makePostByScheme({ clock, log, allowPrivate, file = FILE }: PostBySchemeTools): Post {
   const here = makePublicPost(clock, { allowPrivate })
   const thread = makeThread<PostRequest, PushResult>(file, 'push', { allowPrivate })

@@ -38,8 +38,8 @@ export interface Usable {
 
 /**
  * Returns the filters that one event needs, and null for one that is not in the cache once the event has had its share
- * of compiling: a long filter takes milliseconds, and an agent may have 10,000. The share is as much as the cache holds,
- * so that an event never loses a filter that could have stayed there. Short filters are always compiled.
+ * of compiling: a long filter takes milliseconds, and an agent may have 10,000. The share is as much as the cache
+ * holds, so that an event never loses a filter that could have stayed there. Short filters are always compiled.
  */
 export function filtersOfOneEvent(filters: Filters): (source: string) => Usable | null {
   let left = filters.maxBytes

@@ -1,8 +1,9 @@
 // The type that patterns are tried on, and where a segment of a pattern occurs in it, 32 places per machine word.
 //
-// What can be computed ahead belongs to the type, once for all patterns that are tried on it. A pattern keeps nothing of
-// the types: a tenant may have many thousand patterns, and its senders choose the types. (Rejected: Shift-And, whose
-// masks belong to a pattern and a character. 10,000 patterns kept 2 GB of them, and a new character took a millisecond.)
+// What can be computed ahead belongs to the type, once for all patterns that are tried on it. A pattern keeps nothing
+// of the types: a tenant may have many thousand patterns, and its senders choose the types. (Rejected: Shift-And, whose
+// masks belong to a pattern and a character. 10,000 patterns kept 2 GB of them, and a new character took a
+// millisecond.)
 
 /** One position of a pattern: a code point, any code point, or a class of code points. */
 export type GlobItem = number | 'any' | CharClass

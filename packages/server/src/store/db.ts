@@ -197,7 +197,9 @@ export interface Store extends Db {
    */
   readonly outsideTx: Reads
   tx<T>(work: (tx: Db) => Promise<T>, options?: TxOptions): Promise<T>
-  /** Runs a statement that cannot be part of a transaction, such as a concurrent build of an index. It may take minutes. */
+  /**
+   * Runs a statement that cannot be part of a transaction, such as a concurrent build of an index. It may take minutes.
+   */
   runAlone(sql: string): Promise<void>
   /**
    * Calls `begin` when the transactions that it asks for can begin: at the end of this turn or, with one writer, right

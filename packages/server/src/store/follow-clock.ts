@@ -16,15 +16,17 @@ export async function followClock(store: Store, clock: Clock): Promise<void> {
 }
 
 /**
- * Nodes agree to within this. A measurement of a slow database may be wrong by half of the five seconds that it may take,
- * and nodes must not take that over from each other.
+ * Nodes agree to within this. A measurement of a slow database may be wrong by half of the five seconds that it may
+ * take, and nodes must not take that over from each other.
  */
 const AGREED_MS = 5_000
 
 /** A note is at most this old while a node that wrote it runs. */
 const NOTED_EVERY_MS = 2_000
 
-/** A clock that was ahead by more than this is no time to keep to: once all nodes have stopped, the next one is right. */
+/**
+ * A clock that was ahead by more than this is no time to keep to: once all nodes have stopped, the next one is right.
+ */
 const KEPT_AT_START_MS = 86_400_000
 
 /** How far nodes were ahead of the store's clock, and the time that they had reached then. */

@@ -1,7 +1,7 @@
 // Text is compared by its bytes, whatever the collation of the database. Ids are ordered by the time in them, and the
-// words of an index are found by ranges of letters. Languages have rules of their own: in Czech `ch` comes after `h`, so
-// that a mailbox gave out a later event first, and in most of them no word is between `z` and `{`. Comparing bytes is
-// also faster.
+// words of an index are found by ranges of letters. Languages have rules of their own: in Czech `ch` comes after `h`,
+// so that a mailbox gave out a later event first, and in most of them no word is between `z` and `{`. Comparing bytes
+// is also faster.
 import type { Db } from './db.ts'
 import { ANCHOR, isDistributed, readDistribution } from './distribution.ts'
 

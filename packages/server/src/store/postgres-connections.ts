@@ -62,7 +62,9 @@ const MAX_WAITING = 5_000
 /** The share of the connections for reads of callers; one tenant gets at most half of it. */
 const SHARE_OF_READS = 0.6
 
-/** With this delay a connection that was dropped without a word is lost after 20 s; by default it is after two hours. */
+/**
+ * With this delay a connection that was dropped without a word is lost after 20 s; by default it is after two hours.
+ */
 const CONNECTION = {
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,

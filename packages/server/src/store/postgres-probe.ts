@@ -37,7 +37,9 @@ export const ifReadOnly: Objection = ({ read_only }) => (read_only ? 'it takes n
 export const ifStandby: Objection = ({ standby }) => (standby ? 'it is a standby' : null)
 export const never: Objection = () => null
 
-/** Runs work on a connection to this server in which nothing is set, and which nobody waits for longer than for a probe. */
+/**
+ * Runs work on a connection to this server in which nothing is set, and which nobody waits for longer than for a probe.
+ */
 async function onProbe<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
     connectionString: url,

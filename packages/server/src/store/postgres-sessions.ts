@@ -9,8 +9,8 @@ export const NEEDS_SESSIONS =
   'Set pool_mode = session for this database, or name the server itself'
 
 /**
- * Whether a connection leads through a pooler. `pid` is the process of the server that a statement of it ran in. A server
- * reported that process when it was connected to, a pooler an id of its own.
+ * Whether a connection leads through a pooler. `pid` is the process of the server that a statement of it ran in. A
+ * server reported that process when it was connected to, a pooler an id of its own.
  */
 export const isPooled = (client: pg.ClientBase, pid: number): boolean =>
   (client as unknown as { processID: number | null }).processID !== pid

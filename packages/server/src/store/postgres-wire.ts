@@ -89,8 +89,8 @@ export const isOtherSession = (error: unknown): boolean =>
   ['26000', '42P05'].includes((error as { code?: string }).code ?? '')
 
 /**
- * What this connection has prepared is of no use any more, and a new connection prepares its own: a migration has changed
- * columns since, or a pooler has given the session to another connection.
+ * What this connection has prepared is of no use any more, and a new connection prepares its own: a migration has
+ * changed columns since, or a pooler has given the session to another connection.
  */
 export const lacksStatement = (error: unknown): boolean =>
   (error as { routine?: string }).routine === 'RevalidateCachedQuery' || isOtherSession(error)
@@ -165,8 +165,9 @@ function holdWrites(client: pg.ClientBase): void {
 
 /**
  * How long a transaction in which nothing happens keeps its locks. A node whose machine lost power or network in the
- * middle of one blocks others for as long: an interest with a backfill holds up all publishes of its tenant. Shorter than
- * the limit of a statement, so that those succeed that wait for the locks; longer than any step between two statements.
+ * middle of one blocks others for as long: an interest with a backfill holds up all publishes of its tenant. Shorter
+ * than the limit of a statement, so that those succeed that wait for the locks; longer than any step between two
+ * statements.
  */
 const IDLE_IN_TRANSACTION_MS = 10_000
 
@@ -219,9 +220,9 @@ export function send(client: pg.ClientBase, sql: string, values: readonly Value[
 /**
  * Begins a transaction of claims, whose commit does not wait for the disk.
  *
- * A claim passes the entries of deliveries that were acknowledged since the last vacuum, thirty thousand a minute at 500
- * events a second. An index scan marks them as dead, and the next one skips them. A bitmap scan reads all of them every
- * time: a third of the database's CPU within half a minute.
+ * A claim passes the entries of deliveries that were acknowledged since the last vacuum, thirty thousand a minute at
+ * 500 events a second. An index scan marks them as dead, and the next one skips them. A bitmap scan reads all of them
+ * every time: a third of the database's CPU within half a minute.
  */
 export const BEGIN_UNSYNCED = 'begin; set local synchronous_commit = off; set local enable_bitmapscan = off'
 

@@ -18,7 +18,9 @@ const MARK_EVERY_MS = 250
 /** Marks that are remembered. The oldest of them are far older than a replica may be behind. */
 const MOST_MARKS = 16
 
-/** The mark that a server holds, with the time by its clock. A mark begins with the time of its writing by that clock. */
+/**
+ * The mark that a server holds, with the time by its clock. A mark begins with the time of its writing by that clock.
+ */
 const HELD = `select (select value from settings where name = 'replica_mark') as mark,
   cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now`
 
@@ -90,8 +92,8 @@ export function followReplica(
   }
 
   /**
-   * Begins a look if it is time for one. No read waits for it: a copy that does not respond would delay each of them for
-   * as long as it takes to give it up.
+   * Begins a look if it is time for one. No read waits for it: a copy that does not respond would delay each of them
+   * for as long as it takes to give it up.
    */
   function isFresh(): boolean {
     if (elapsed() - lookedAt >= LOOK_EVERY_MS) looking ??= look().finally(() => void (looking = null))

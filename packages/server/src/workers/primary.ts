@@ -25,9 +25,9 @@ const STOP_WITHIN_MS = 17_000
 
 export interface Workers {
   /**
-   * Resolves with the address once the first worker listens, and starts the others then. Rejects if the first one cannot
-   * listen. The others are not waited for: what keeps one of them from starting must not hide the address and the first
-   * key of a service that works.
+   * Resolves with the address once the first worker listens, and starts the others then. Rejects if the first one
+   * cannot listen. The others are not waited for: what keeps one of them from starting must not hide the address and
+   * the first key of a service that works.
    */
   start(): Promise<string>
   /** Stops all workers, which serve on for `noticeMs`. Resolves with the exit code once the last has ended. */

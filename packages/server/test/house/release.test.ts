@@ -1,5 +1,5 @@
-// What the release workflow does when a step goes wrong: its own scripts, run as GitHub runs them, with an npm that does
-// what a test says.
+// What the release workflow does when a step goes wrong: its own scripts, run as GitHub runs them, with an npm that
+// does what a test says.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'

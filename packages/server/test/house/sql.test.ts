@@ -1,5 +1,5 @@
-// A comment above each statement says what it does, what it locks and what it returns. Most stand in the sql.ts files of
-// their features, where the comment may also be within the function of several. Elsewhere it is close above the SQL.
+// A comment above each statement says what it does, what it locks and what it returns. Most stand in the sql.ts files
+// of their features, where the comment may also be within the function of several. Elsewhere it is close above the SQL.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -23,7 +23,9 @@ onBothEngines((engine) => {
     await service.app.memory.embedding.idle()
   })
 
-  /** An embedding with a model of this name that fails on batches which hold one of the titles, and a clock of its own. */
+  /**
+   * An embedding with a model of this name that fails on batches which hold one of the titles, and a clock of its own.
+   */
   function failingOn(model: string, ...titles: RegExp[]) {
     const self = { now: service.clock.now(), requests: 0 }
     const embedding = makeEmbedding({

@@ -102,7 +102,8 @@ onBothEngines((engine) => {
       assert.equal((await calls.get(agent, next.id)).body.title, 'Gone')
       await erase(next.id)
       await erase(gone.id)
-      // Nothing is left of it: the caller has a new one, or the external id is taken by one that was never this agent's.
+      // Nothing is left of it: the caller has a new one, or the external id is taken by one that was never this
+      // agent's.
       const again = by === agent ? [1, 0, 0, 0] : [0, 0, 0, 1, [[1, 'conflict', its.id]]]
       assert.deepEqual(await imported(by, [gone]), again)
       await untouched(admin, its)

@@ -313,7 +313,8 @@ onBothEngines((engine) => {
     const become = (wanted: string[]) => until(async () => isDeepStrictEqual(await states(), wanted), wanted.join(', '))
     const served = (count: number) => Array<string>(count).fill('acknowledged 1')
     const cut = Array<string>(4).fill('dead_lettered 1')
-    // The clock stands still while outcomes are stored: a slow disk would make the leases lapse, and nothing sweeps here.
+    // The clock stands still while outcomes are stored: a slow disk would make the leases lapse, and nothing sweeps
+    // here.
     await become([...served(7), ...cut, 'ready 0', 'ready 0'])
     await clock.advance(5_000) // the rest after the handshakes that failed
     await push.runOnce()

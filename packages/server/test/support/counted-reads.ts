@@ -1,7 +1,10 @@
 // How much is read from a store at once, and in one turn of the event loop.
 import type { Reads, Value } from '../../src/store/db.ts'
 
-/** Passes queries on. `most` has the most rows and bytes of text that one query returned, and bytes that those of one turn did. */
+/**
+ * Passes queries on. `most` has the most rows and bytes of text that one query returned, and bytes that those of one
+ * turn did.
+ */
 export function countedReads<T extends Reads>(db: T) {
   const most = { rows: 0, atOnce: 0, inTurn: 0 }
   let inTurn = 0

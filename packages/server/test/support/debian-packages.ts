@@ -15,8 +15,8 @@ const INSTALL = `
 `
 
 /**
- * Installs what is missing, or does nothing where that is not possible. Several test files may ask at the same time, and
- * apt-get fails while another one runs, so each waits for the lock of the one before.
+ * Installs what is missing, or does nothing where that is not possible. Several test files may ask at the same time,
+ * and apt-get fails while another one runs, so each waits for the lock of the one before.
  */
 export function installPackages(...names: string[]): void {
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).error) return

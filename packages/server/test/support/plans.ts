@@ -31,7 +31,9 @@ async function leadingColumns(client: pg.Client): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, first }) => [name, first]))
 }
 
-/** Returns the lines of the plan that a session with generic plans makes for a statement. `query` runs in that session. */
+/**
+ * Returns the lines of the plan that a session with generic plans makes for a statement. `query` runs in that session.
+ */
 export async function explainGeneric<R>(query: (sql: string) => Promise<R[]>, sql: string, options = ''): Promise<R[]> {
   const text = numbered(sql)
   const values = Array(new Set(text.match(/\$\d+/g)).size).fill('null')

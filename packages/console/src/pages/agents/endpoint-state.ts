@@ -1,5 +1,5 @@
-// What the state of a push endpoint is called. The circuit breaker stays closed for the first failures, so `closed` alone
-// does not mean that the endpoint answers.
+// What the state of a push endpoint is called. The circuit breaker stays closed for the first failures, so `closed`
+// alone does not mean that the endpoint answers.
 import type { PushState } from '@sensorium/client'
 
 interface Shown {

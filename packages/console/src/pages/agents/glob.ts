@@ -1,7 +1,9 @@
 // Patterns over event types as the service reads them: `*` any run of characters, `?` one, `[a-z]` and `[!a]` a class,
 // `\\` an escape. The service's own matcher is linear for hostile patterns; this one is for patterns that a user types.
 
-/** Characters, as ranges of code points. The last of a range may be below its first, as in `[z-a]`: it is empty then. */
+/**
+ * Characters, as ranges of code points. The last of a range may be below its first, as in `[z-a]`: it is empty then.
+ */
 export interface CharClass {
   readonly isNegated: boolean
   readonly ranges: readonly (readonly [first: number, last: number])[]

@@ -75,7 +75,9 @@ function tookOf(receipt: Receipt): string {
   return end === null ? `for ${took}` : `after ${took}`
 }
 
-/** Returns the time from the first delivery to the last end. There may be more than a call has room for as arguments. */
+/**
+ * Returns the time from the first delivery to the last end. There may be more than a call has room for as arguments.
+ */
 function scaleOf(receipts: readonly Receipt[]): { from: number; to: number; isOpen: boolean } {
   let [from, to, isOpen] = [Number.POSITIVE_INFINITY, 0, false]
   for (const receipt of receipts) {

@@ -52,7 +52,9 @@ function Day({ text, label, value = '', onChange }: DayProps) {
 
 const CLEAR = { scope: '', type: '', project: '', after: '', before: '', status: '' }
 
-/** Every filter is in the address. Only live memories can be searched, so a question and a status exclude each other. */
+/**
+ * Every filter is in the address. Only live memories can be searched, so a question and a status exclude each other.
+ */
 export function FilterBar({ filters, onChange }: { filters: Filters; onChange(change: Filters): void }) {
   return (
     <div className="filters memory-filters">

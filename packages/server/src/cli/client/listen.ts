@@ -16,8 +16,8 @@ const isRetried = (error: unknown): error is Error =>
 export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
   const count = numberOf('--count', options['count']) ?? Number.POSITIVE_INFINITY
   if (!(count >= 1)) throw new UsageError('--count takes a number from 1 on', 'a number from 1 on')
-  // A stream is reopened for ever, which is right for one that has broken off, and wrong for an address where nobody is.
-  // The exchange of the key fails after a few attempts, and then the command does.
+  // A stream is reopened for ever, which is right for one that has broken off, and wrong for an address where nobody
+  // is. The exchange of the key fails after a few attempts, and then the command does.
   try {
     await client.agent({ signal })
   } catch (error) {
@@ -54,7 +54,8 @@ export const run: ClientRun = async ({ options, flags, client, print, signal }) 
       throw new RetryAfter(GIVEN_BACK_FOR_S, 'the listener ended')
     },
     onError(error) {
-      // Held deliveries would keep a worker running that has lost its key. A gateway may say so of any key for a moment.
+      // Held deliveries would keep a worker running that has lost its key. A gateway may say so of any key for a
+      // moment.
       if (error instanceof SensoriumError && error.isOfService && [401, 403].includes(error.status)) ended.reject(error)
       else if (isRetried(error)) console.error(`${error.message}; trying again`)
       else if (error instanceof Error && !(error instanceof RetryAfter)) console.error(error.message)

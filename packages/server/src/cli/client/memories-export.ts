@@ -6,8 +6,8 @@ import { cleanJsonText } from '../terminal/clean.ts'
 import { withoutUndefined } from './read-input.ts'
 
 /**
- * Writes a file that did not exist. It has its name only once it is complete: an export that broke off would look like a
- * complete one, and the next could not take its place.
+ * Writes a file that did not exist. It has its name only once it is complete: an export that broke off would look like
+ * a complete one, and the next could not take its place.
  */
 async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<void> {
   const refused = (why: string) => new UsageError(`${file} cannot be written: ${why}`, 'a new file')

@@ -29,7 +29,9 @@ export function checkMessage(bytes: Buffer): void {
   }
 }
 
-/** Throws Unreadable for a frame that must not be decoded. Its payload, which is part of a message, is not looked at. */
+/**
+ * Throws Unreadable for a frame that must not be decoded. Its payload, which is part of a message, is not looked at.
+ */
 export function checkFrame(frame: Buffer): void {
   const start = 4 * frame[DATA_OFFSET]!
   if (start < frame.length) makeCheck('frame', frame, start).checkNext()

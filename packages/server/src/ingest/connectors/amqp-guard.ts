@@ -1,12 +1,13 @@
-// Holds a broker to what it was told. rhea announces the size of frames, the credit and our one link, but takes whatever
-// comes; it decodes any length that a frame declares, and walks through any range. This stands between it and the socket.
+// Holds a broker to what it was told. rhea announces the size of frames, the credit and our one link, but takes
+// whatever comes; it decodes any length that a frame declares, and walks through any range. This stands between it and
+// the socket.
 //
 // 1. rhea is given whole frames, none larger than was announced, and none before its encoding was checked.
 // 2. There is one session with one link. A broker cannot open another, whose messages nobody would check or count.
 // 3. Flows and dispositions are ignored: to a receiver that settles first they say nothing that it has to know.
-// 4. A message that was not asked for is refused, and no more of one is held than an event may have. Its bytes are handed
-//    over undecoded: rhea would decode them before they are checked, and an error that it throws ends the connection, so
-//    that the broker would send the same message again, for ever.
+// 4. A message that was not asked for is refused, and no more of one is held than an event may have. Its bytes are
+//    handed over undecoded: rhea would decode them before they are checked, and an error that it throws ends the
+//    connection, so that the broker would send the same message again, for ever.
 // 5. What rhea throws when it writes, in a tick of its own, ends the connection too. It would end the process.
 // 6. Signs of life are sent at most twice a second, whatever idle timeout the broker names.
 //
@@ -21,11 +22,15 @@ const HEADER_BYTES = 8
 const AMQP = Buffer.from('AMQP').readUInt32BE()
 /** The idle timeouts that are kept to. rhea sets a timer of half of one, and a timer that overflows ends at once. */
 const IDLE_MS = { least: 1_000, most: 2 ** 32 - 2 }
-/** Bytes that may wait for the broker to read them. The outcomes of all messages within the largest credit are fewer. */
+/**
+ * Bytes that may wait for the broker to read them. The outcomes of all messages within the largest credit are fewer.
+ */
 const MAX_UNREAD_BYTES = 1_048_576
 /** Bytes a message may have beside its body, for properties and annotations. */
 const BESIDE_THE_BODY = 65_536
-/** Bytes it may have for each of the body's, with those of its frames. The smallest that a broker may choose have 512. */
+/**
+ * Bytes it may have for each of the body's, with those of its frames. The smallest that a broker may choose have 512.
+ */
 const WITH_FRAMES = 1.125
 /** 0 stands for AMQP's own message format, which rhea decodes; messages of other formats it passes on as bytes. */
 const UNDECODED = 1

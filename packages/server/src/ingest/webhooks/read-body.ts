@@ -1,10 +1,10 @@
 // Reads the JSON of a webhook request whose signature was verified, in the forms that providers send. Pure.
-import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, unsupportedMediaType } from '../../kernel/failure.ts'
 import { mediaType } from '../../kernel/json.ts'
 import { parseBody } from '../../kernel/json-steps.ts'
 import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import { PRESETS } from './presets.ts'
+import type { SentHeaders } from './signature.ts'
 
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
@@ -22,7 +22,7 @@ export interface Body {
 }
 
 /** Reads the body. Throws the error for the sender, who has signed the request and so may see the details. */
-export async function readBody(headers: IncomingHttpHeaders, sent: Buffer, preset: string | null): Promise<Body> {
+export async function readBody(headers: SentHeaders, sent: Buffer, preset: string | null): Promise<Body> {
   const contentType = headers['content-type']
   const type = mediaType(contentType)
   const field = preset === null ? null : (PRESETS[preset]?.formField ?? null)
@@ -36,8 +36,8 @@ export async function readBody(headers: IncomingHttpHeaders, sent: Buffer, prese
   throw invalid({ field: 'body', value, expected: parsed.problem, example: EXAMPLE })
 }
 
-// Only the wanted field is looked at. URLSearchParams reads all fields in one step, which took 12 s of CPU for a megabyte
-// of `a&`.
+// Only the wanted field is looked at. URLSearchParams reads all fields in one step, which took 12 s of CPU for a
+// megabyte of `a&`.
 async function fieldOf(sent: Buffer, name: string): Promise<Buffer> {
   const start = `${name}=`
   const isFirst = sent.toString('latin1', 0, start.length) === start

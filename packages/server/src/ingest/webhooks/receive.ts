@@ -4,7 +4,6 @@
 // 2. A caller cannot learn which tenants or webhooks exist: every refusal has the same text, costs the same
 //    (`verify.ts`) and is sent at a full step of the clock, so that its timing reveals nothing either.
 // 3. A verified body is never lost: mapped or not, it becomes an event, and the response is sent after it is on disk.
-import type { IncomingHttpHeaders } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Publish } from '../../events/publish.ts'
@@ -18,7 +17,7 @@ import type { WebhookLimits } from './limits.ts'
 import { hmacSha256, makeHmacTurns, HASHED_HERE_BYTES, type Hmac } from './hmac.ts'
 import { PRESETS } from './presets.ts'
 import { readBody } from './read-body.ts'
-import { readClaim } from './signature.ts'
+import { readClaim, type SentHeaders } from './signature.ts'
 import { webhookOfSlug, webhooksOfSlug, type WebhookRow } from './sql.ts'
 import { makeVerify } from './verify.ts'
 
@@ -35,7 +34,7 @@ export interface ReceiveTools {
 export interface Arrived {
   slug: string
   webhookId: string | null
-  headers: IncomingHttpHeaders
+  headers: SentHeaders
   raw: Buffer
   /** The client's address. */
   address: string

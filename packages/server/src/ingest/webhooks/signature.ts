@@ -1,12 +1,17 @@
 // Signatures of inbound webhooks: HMAC-SHA256 in hex over the bytes received, keyed with the whole text of the secret.
 // Pure.
 import { timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 
 export type SignatureHeader = 'x-service-signature' | 'x-hub-signature-256' | 'stripe-signature'
 
 /** The header that every webhook accepts. */
 export const OWN_HEADER: SignatureHeader = 'x-service-signature'
+
+/** The headers of a request, by their names in lower case. */
+export interface SentHeaders {
+  readonly [name: string]: string | readonly string[] | undefined
+  readonly 'content-type'?: string | undefined
+}
 
 /** The signature that a request carries, not yet verified. */
 export interface Claim {
@@ -25,7 +30,7 @@ const MAX_SIGNATURES = 4
  * Returns the claim in the first well-formed signature header of a request, or null if there is none, and then there is
  * nothing to compute. One claim is checked, not three: nobody signs twice, and each would cost an HMAC per secret.
  */
-export function readClaim(headers: IncomingHttpHeaders, now: number): Claim | null {
+export function readClaim(headers: SentHeaders, now: number): Claim | null {
   for (const header of ['x-service-signature', 'x-hub-signature-256'] as const) {
     const hex = HEX.exec(String(headers[header] ?? ''))?.[1]
     if (hex !== undefined) return { header, prefix: '', signatures: [Buffer.from(hex, 'hex')] }

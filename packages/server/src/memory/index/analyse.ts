@@ -1,6 +1,6 @@
-// Computes what a memory is found by before the transaction that writes it: its folded texts, its grams and its words in
-// the form of the engine. For 32,768 Chinese characters that takes 100 ms, during which no other request would get its
-// turn.
+// Computes what a memory is found by before the transaction that writes it: its folded texts, its grams and its words
+// in the form of the engine. For 32,768 Chinese characters that takes 100 ms, during which no other request would get
+// its turn.
 import { atOnce, inSteps, makeStepTurns } from '../../kernel/step-turns.ts'
 import type { Caller } from '../../store/db.ts'
 import { fold } from './fold.ts'

@@ -44,8 +44,8 @@ const windowOf = ({ memory_id, part, bits }: WindowRow): SignedWindow => ({
 })
 
 /**
- * A restarted server may have lost commits that were not yet durable, and gives out their numbers again, so columns from
- * before are read again.
+ * A restarted server may have lost commits that were not yet durable, and gives out their numbers again, so columns
+ * from before are read again.
  *
  * When one backend dies, the server restarts from within and keeps its start time. It then recovers from its log, and
  * after that its statistics begin anew.

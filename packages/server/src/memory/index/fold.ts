@@ -27,8 +27,8 @@ function foldOne(character: string): string {
 
 const ASCII = /^[\x00-\x7f]*$/
 
-// The folding of each character below NO_CASE_FROM, computed on first use. Zero means not computed yet, and U+0000 folds
-// to itself. 32,768 characters of two units took 20 ms when only those of one unit were kept.
+// The folding of each character below NO_CASE_FROM, computed on first use. Zero means not computed yet, and U+0000
+// folds to itself. 32,768 characters of two units took 20 ms when only those of one unit were kept.
 /** Ideographs and all characters after them have no case. Folding a thousand of them took a millisecond. */
 const NO_CASE_FROM = 0x20000
 const points = new Uint32Array(NO_CASE_FROM)

@@ -88,8 +88,8 @@ async function readNewTexts(db: Reads, tenantId: string, ids: readonly string[])
   if (ids.length > MAX_PATCHED) return null
   const { list, inList } = db.dialect
   const wanted = `tenant_id = ? and ${inList('id')}`
-  // The texts of some memories of a tenant, or nothing if they are longer than a limit together. Their lengths are known
-  // without reading them.
+  // The texts of some memories of a tenant, or nothing if they are longer than a limit together. Their lengths are
+  // known without reading them.
   const texts = await db.rows<NewText>(
     `select id, title, content from memories where ${wanted}
        and (select sum(octet_length(title) + octet_length(content)) from memories where ${wanted}) <= ?`,

@@ -59,8 +59,8 @@ export class Postings {
   }
 
   /**
-   * Brings the cached words up to date with new and changed texts. Looks up the words of the texts among the cached ones:
-   * looking for every cached word in every text took 330 ms for 26,000 words and 199 texts.
+   * Brings the cached words up to date with new and changed texts. Looks up the words of the texts among the cached
+   * ones: looking for every cached word in every text took 330 ms for 26,000 words and 199 texts.
    */
   patch(texts: readonly ChangedText[], yieldCpu: YieldCpu = neverYield): void {
     const holding = new Map<string, ChangedText[]>()

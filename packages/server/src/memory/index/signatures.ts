@@ -27,8 +27,8 @@ export const tooMany = (gaps: number, of: number): boolean => gaps > 1000 && gap
 
 /**
  * The windows of all signatures. The model of an embedding service may change the length of its vectors under the same
- * name, and a single response may have another one: each length has a table of its own, and a query searches that of its
- * length.
+ * name, and a single response may have another one: each length has a table of its own, and a query searches that of
+ * its length.
  */
 export class Signatures {
   /** By the bytes of a signature. */
@@ -131,9 +131,10 @@ class Table {
   }
 
   /**
-   * Returns the windows of wanted rows that are probably the nearest to a vector: at least `many`, or all if there are fewer.
-   * The score of a window is the sum of the vector's numbers, each taken with the sign in the window's signature. This
-   * is far better than counting equal signs and costs no more: a table holds the sum for each value of each byte.
+   * Returns the windows of wanted rows that are probably the nearest to a vector: at least `many`, or all if there are
+   * fewer. The score of a window is the sum of the vector's numbers, each taken with the sign in the window's
+   * signature. This is far better than counting equal signs and costs no more: a table holds the sum for each value of
+   * each byte.
    */
   nearest(vector: Float32Array, mask: Uint8Array, many: number, yieldCpu: YieldCpu): Window[] {
     const { stride, signatures, count, rows } = this

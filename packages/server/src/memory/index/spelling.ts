@@ -56,9 +56,9 @@ export function distance(a: string, b: string, most: number): number {
 }
 
 /**
- * Adds the words of a new text to cached vocabularies, by their first letter. Words of replaced texts are not removed, so
- * a vocabulary that has grown to the limit is dropped: read again, it has only words that exist. One that was read with
- * as many words as the limit allows stays as it is, because reading it again would find no room either.
+ * Adds the words of a new text to cached vocabularies, by their first letter. Words of replaced texts are not removed,
+ * so a vocabulary that has grown to the limit is dropped: read again, it has only words that exist. One that was read
+ * with as many words as the limit allows stays as it is, because reading it again would find no room either.
  */
 export function addToVocabularies(vocabularies: Map<string, Vocabulary>, words: Iterable<string>): void {
   for (const word of words) {

@@ -15,8 +15,8 @@ const SHORT_METADATA = 1_000
 
 export interface ExportQuery {
   /**
-   * In milliseconds: only memories changed since then, and relationships that were changed or have an end that was. With
-   * a change, the caller may have begun to see a memory, or relationships have moved to it in a merge.
+   * In milliseconds: only memories changed since then, and relationships that were changed or have an end that was.
+   * With a change, the caller may have begun to see a memory, or relationships have moved to it in a merge.
    */
   since: number | null
   now: number

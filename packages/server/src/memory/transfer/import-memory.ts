@@ -1,7 +1,8 @@
 // Imports a line that is a memory. The line becomes the first of these that exists:
 //
 // 1. the live memory with its id, if the caller may change it; one that the caller only sees is skipped,
-// 2. the live memory that a line with this id became in an earlier import, or, without an id, a line that said the same,
+// 2. the live memory that a line with this id became in an earlier import, or, without an id, a line that said the
+//    same,
 // 3. the caller's own live memory with its external id; an org-admin's line whose id names a deleted memory means the
 //    memory of that one's owner,
 // 4. the memory of 1 or 2 that was deleted or has expired meanwhile: it comes back under the id it had,
@@ -12,9 +13,9 @@
 // line-owner.ts decides whether 2 and 3 may take them; a live memory that may not is a conflict of that line. It never
 // looks at memories that the caller does not see, so the outcome does not tell whether there is one.
 //
-// A scope only widens. A memory of 1, 2 or 4 may have been promoted here, and keeps the wider one. One of 3 may be about
-// something else, so a text that is not for all its readers is refused, as a put refuses it. The external id of a memory
-// never changes.
+// A scope only widens. A memory of 1, 2 or 4 may have been promoted here, and keeps the wider one. One of 3 may be
+// about something else, so a text that is not for all its readers is refused, as a put refuses it. The external id of a
+// memory never changes.
 import { isId } from '@sensorium/contract'
 import type { Principal } from '../../auth/principal.ts'
 import { taken } from '../../kernel/failure.ts'
@@ -30,8 +31,8 @@ import { isOfAnother, isOwnerNote, ownerNote, type ImportedMemory, type WayFound
 import { importedAs, lockMemory, noteImport, notesOf } from './sql.ts'
 
 /**
- * The ids of lines that are noted for one memory, so that relationships find it by them. Without a limit, lines with one
- * external id and many ids would fill the store and count as nothing.
+ * The ids of lines that are noted for one memory, so that relationships find it by them. Without a limit, lines with
+ * one external id and many ids would fill the store and count as nothing.
  */
 const MAX_ORIGINS = 16
 
@@ -42,7 +43,9 @@ interface FoundMemory {
   by: WayFound
 }
 
-/** Returns the memory that the line becomes; 'seen' for one that the caller may not change. `line` is its row if new. */
+/**
+ * Returns the memory that the line becomes; 'seen' for one that the caller may not change. `line` is its row if new.
+ */
 async function find(
   tx: Db,
   principal: Principal,
