@@ -12,8 +12,8 @@ const SHORT_REST_MS = 0.01
 export type YieldCpu = () => void
 
 /**
- * Returns a function to call often, which sleeps when a stretch is over. For threads that only compute: it blocks
- * everything else in the thread.
+ * Returns a function to call often, which sleeps when a stretch is over. It blocks everything else in the thread, so
+ * the main thread calls it between steps of long work alone.
  */
 export function makeYieldCpu(restMs = REST_MS): YieldCpu {
   const never = new Int32Array(new SharedArrayBuffer(4))
@@ -26,9 +26,9 @@ export function makeYieldCpu(restMs = REST_MS): YieldCpu {
 }
 
 /**
- * For long work that is done in steps on the main thread. The thread that flushes a commit is woken several times for
- * each, often on this processor: beside costly filters of another tenant the slowest hundredth of publishes took 8 ms,
- * and takes 3. Long events are taken 10 % more slowly for it.
+ * For the main thread. The thread that flushes a commit is woken several times for each, often on this processor:
+ * beside costly filters of another tenant the slowest hundredth of publishes took 8 ms, and takes 3. Long events are
+ * taken 10 % more slowly for it.
  */
 export const yieldBetweenSteps: YieldCpu = makeYieldCpu(SHORT_REST_MS)
 

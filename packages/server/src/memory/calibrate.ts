@@ -3,8 +3,8 @@
 // an order. Relevance itself is not independent of the rest: the query moves towards its three best answers (rank.ts),
 // which are chosen after the filters.
 //
-//   log odds = shift + slope · ln(relevance) + length · long − size · ln(memories) − flatter · ln(relevance) ·
-//   ln(memories)
+//   log odds = shift + slope · ln(relevance) + length · long − size · ln(memories)
+//              − flatter · ln(relevance) · ln(memories)
 //
 // The number of memories is in it because among a thousand something always looks a little like the question, and the
 // same relevance says less than among ten. The curve was learnt by logistic regression from the first ten results of

@@ -11,8 +11,8 @@
 //          words it holds: it is found by its words at once, however long it is, and by its own meaning as soon as that
 //          is known
 //   again  once: the query moves towards its three best answers, and cos is computed again
-//   relevance  (of another time than the query names: 0.85 ·) rel · (1 − 0.10 (1 − confidence)) · (1 − 0.03 (1 −
-//   recency)) · (1 − 0.03 (1 − importance))
+//   relevance  (of another time than the query names: 0.85 ·) rel · (1 − 0.10 (1 − confidence))
+//              · (1 − 0.03 (1 − recency)) · (1 − 0.03 (1 − importance))
 //
 // The weights were chosen on two collections of different nature together and held up on others; neighbouring values
 // differ by less than the noise. The factors multiply, because adding them would lift certain or new memories above

@@ -1,8 +1,8 @@
 // Imports a line that is a memory. The line becomes the first of these that exists:
 //
 // 1. the live memory with its id, if the caller may change it; one that the caller only sees is skipped,
-// 2. the live memory that a line with this id became in an earlier import, or, without an id, a line that said the
-//    same,
+// 2. the live memory that a line with this id became in an earlier import, or, without an id, a line that
+//    said the same,
 // 3. the caller's own live memory with its external id; an org-admin's line whose id names a deleted memory means the
 //    memory of that one's owner,
 // 4. the memory of 1 or 2 that was deleted or has expired meanwhile: it comes back under the id it had,
