@@ -126,6 +126,8 @@ async function fill(
           confidence: 1,
           importance: 0.5,
           metadata: '{}',
+          metadata_id: null,
+          metadata_bytes: null,
           source_type: null,
           source_id: null,
           source_url: null,

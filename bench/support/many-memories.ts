@@ -106,11 +106,26 @@ export async function fillMemories(material: Material, filling: Filling): Promis
 
 function memory(tenant_id: string, agent_id: string, i: number, title: string, content: string): MemoryRow {
   const now = Date.now()
-  const none = { team_id: null, project_id: null, source_type: null, source_id: null, source_url: null }
+  const none = {
+    team_id: null,
+    project_id: null,
+    source_type: null,
+    source_id: null,
+    source_url: null,
+    metadata_id: null,
+  }
   return {
     ...none,
     ...{ tenant_id, agent_id, title, content, id: `mem_${String(i).padStart(26, '0')}` },
-    ...{ type: 'semantic', scope: 'agent', status: 'active', confidence: 1, importance: 0.5, metadata: '{}' },
+    ...{
+      type: 'semantic',
+      scope: 'agent',
+      status: 'active',
+      confidence: 1,
+      importance: 0.5,
+      metadata: '{}',
+      metadata_bytes: null,
+    },
     ...{ source_event_id: null, external_id: null, freshness_date: null, expires_at: null },
     ...{ created_at: now, updated_at: now, accessed_at: now },
   }

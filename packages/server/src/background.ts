@@ -4,6 +4,7 @@ import type { EventTypes } from './activity/event-types.ts'
 import { pruneAudit } from './audit/audit.ts'
 import type { Config } from './config.ts'
 import { expireMemories } from './memory/expire.ts'
+import { sweepMetadata } from './memory/long-metadata.ts'
 import { rewordMemories } from './memory/reword.ts'
 import { sweepLapsed } from './delivery/lapse.ts'
 import { moveWithClock, noteTime } from './delivery/move-with-clock.ts'
@@ -73,6 +74,7 @@ export function backgroundWork(parts: BackgroundParts) {
     push: { everyMs: 1_000, runOnce: push.runOnce },
     embed: { everyMs: 2_000, runOnce: () => parts.embedding.runOnce() },
     rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex) },
+    sweepMetadata: { everyMs: 10_000, runOnce: () => sweepMetadata(store, clock.now()) },
     expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, parts.memoryIndex, clock.now()) },
     gatherStatistics: { everyMs: 2_000, runOnce: () => gatherStatistics(store) },
     /** Learns whether an operator has spread the tenants over shards meanwhile. */

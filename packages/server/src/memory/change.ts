@@ -5,27 +5,40 @@ import { jsonText } from '../kernel/json-members.ts'
 import { one, type Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import { LONG } from './index/analyse.ts'
+import { inRow, keepAhead, withKnown, type KeepAheadTools, type MetadataColumns } from './long-metadata.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { mayAdminister } from './see.ts'
 import { findSeenHead, type MemoryRow } from './sql.ts'
-import { timeOfChange } from './versions.ts'
+import { isSameVersion, timeOfChange } from './versions.ts'
 import { writeChange } from './write-change.ts'
 
 type Changes = Static<typeof MemoryUpdate>
 
 /** Returns the fields that were sent, as columns. Only these: anything else in a body is ignored. */
-function columnsOf(changes: Changes, now: number): Partial<MemoryRow> {
+function columnsOf(changes: Changes, kept: MetadataColumns | null, now: number): Partial<MemoryRow> {
   const { title, content, confidence, importance, metadata, expires_at, freshness_date } = changes
   return {
     ...(title === undefined ? {} : { title: storable(title) }),
     ...(content === undefined ? {} : { content: storable(content) }),
     ...(confidence === undefined ? {} : { confidence }),
     ...(importance === undefined ? {} : { importance }),
-    ...(metadata === undefined ? {} : { metadata: jsonText(metadata) }),
+    ...(metadata === undefined ? {} : (kept ?? inRow(jsonText(metadata)))),
     ...(expires_at === undefined ? {} : { expires_at: expiryOf(expires_at, now) }),
     ...(freshness_date === undefined ? {} : { freshness_date: msOrNull(freshness_date) }),
   }
+}
+
+/** Writes long metadata ahead of the transaction that changes the memory, if the caller may change it. */
+export async function keepChanged(
+  tools: KeepAheadTools,
+  principal: Principal,
+  id: string,
+  { metadata }: Changes,
+): Promise<MetadataColumns | null> {
+  if (metadata === undefined || !isId('memory', id)) return null
+  const head = await findSeenHead(tools.store, principal, id, tools.now())
+  return head && mayAdminister(principal, head) ? keepAhead(tools, principal, metadata) : null
 }
 
 /**
@@ -60,12 +73,12 @@ export async function changeMemory(
   principal: Principal,
   id: string,
   changes: Changes,
+  kept: MetadataColumns | null = null,
 ): Promise<MemoryRow> {
   const now = tools.now()
-  const columns = columnsOf(changes, now)
+  const columns = columnsOf(changes, kept, now)
   const row = await holdMemory(tx, principal, id, now)
-  const fields = Object.entries(columns).filter(([name, value]) => row[name as keyof MemoryRow] !== value)
-  if (fields.length === 0) return row
-  const changed: MemoryRow = { ...row, ...Object.fromEntries(fields), updated_at: timeOfChange(row, now) }
+  const changed: MemoryRow = withKnown(row, { ...row, ...columns, updated_at: timeOfChange(row, now) })
+  if (isSameVersion(row, changed)) return row
   return writeChange(tx, tools, principal.id, row, changed, now)
 }

@@ -6,7 +6,9 @@ import { insufficientScope, notFound, onlyFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
 import { forgetMemory } from './forget.ts'
+import { eraseMetadata } from './long-metadata.ts'
 import type { MemoryTools } from './remember.ts'
+import { bytesOf } from './sql.ts'
 import { RELATIONSHIP_BYTES, sumOfBytes } from './stored-bytes.ts'
 import { deleteVersions } from './versions.ts'
 
@@ -55,15 +57,14 @@ export async function eraseMemory(
   const { tenantId } = principal
   // Deletes a memory of the tenant whatever its status, and returns the bytes of its texts.
   const [erased] = isId('memory', id)
-    ? await tx.rows<{ bytes: number }>(
-        `delete from memories where tenant_id = ? and id = ?
-         returning octet_length(title) + octet_length(content) + octet_length(metadata) as bytes`,
+    ? await tx.rows<{ bytes: number; metadata_id: string | null }>(
+        `delete from memories where tenant_id = ? and id = ? returning ${bytesOf()} as bytes, metadata_id`,
         [tenantId, id],
       )
     : []
   if (!erased) throw notFound('memory', id)
   await index.remove(tx, tenantId, id)
-  await deleteVersions(tx, tenantId, id)
+  await eraseMetadata(tx, tenantId, [erased.metadata_id, ...(await deleteVersions(tx, tenantId, id))])
   // Each statement deletes rows that belong to the memory.
   let bytes = erased.bytes
   for (const end of ENDS)

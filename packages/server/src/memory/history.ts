@@ -5,19 +5,31 @@ import { notFound } from '../kernel/failure.ts'
 import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import type { Store } from '../store/db.ts'
 import { requireMemory } from './get.ts'
+import { partsOf } from './long-metadata.ts'
 import { lockSeenMemory } from './sql.ts'
-import { bytesOfVersions, readVersions, type Version, type Versioned } from './versions.ts'
+import { storedBytes } from './stored-bytes.ts'
+import { bytesOfVersions, readVersions, type Field, type Version, type Versioned } from './versions.ts'
 
-function fieldJson(state: Versioned, name: keyof Versioned): string {
-  if (name === 'metadata') return `"metadata":${state.metadata}`
+async function* fieldJson(store: Store, tenantId: string, state: Versioned, name: Field): AsyncGenerator<string> {
+  if (name === 'metadata' && state.metadata_id !== null) {
+    yield '"metadata":'
+    return yield* partsOf(store, tenantId, state)
+  }
+  if (name === 'metadata') return yield `"metadata":${state.metadata}`
   const value = state[name]
   const isTime = /_(at|date)$/.test(name)
-  return `"${name}":${JSON.stringify(isTime ? isoOrNull(value as number | null) : value)}`
+  yield `"${name}":${JSON.stringify(isTime ? isoOrNull(value as number | null) : value)}`
 }
 
-function versionJson({ version, changedAt, changedBy, changed, state }: Version): string {
+async function* versionJson(store: Store, tenantId: string, one: Version): AsyncGenerator<string> {
+  const { version, changedAt, changedBy, changed, state } = one
   const head = JSON.stringify({ version, changed_at: iso(changedAt), changed_by: changedBy })
-  return `${head.slice(0, -1)},"fields":{${changed.map((name) => fieldJson(state, name)).join(',')}}}`
+  yield `${head.slice(0, -1)},"fields":{`
+  for (const [i, name] of changed.entries()) {
+    if (i > 0) yield ','
+    yield* fieldJson(store, tenantId, state, name)
+  }
+  yield '}}'
 }
 
 async function* pieces(store: Store, principal: Principal, id: string, now: number): AsyncGenerator<string> {
@@ -27,14 +39,16 @@ async function* pieces(store: Store, principal: Principal, id: string, now: numb
     return readVersions(tx, memory)
   })
   yield '{"versions":['
-  for (const [i, version] of versions.entries()) yield `${i === 0 ? '' : ','}${versionJson(version)}`
+  for (const [i, version] of versions.entries()) {
+    if (i > 0) yield ','
+    yield* versionJson(store, principal.tenantId, version)
+  }
   yield ']}'
 }
 
 export async function historyOf(store: Store, principal: Principal, id: string, now: number): Promise<JsonBody> {
   const memory = await requireMemory(store, principal, id, now)
-  const { title, content, metadata } = memory
-  const bytes = title.length + content.length + metadata.length + (await bytesOfVersions(store, memory))
+  const bytes = storedBytes(memory) + (await bytesOfVersions(store, memory))
   const body = pieces(store, principal, id, now)
   return bytes > LARGE ? { pieces: body } : { text: await joined(body) }
 }

@@ -5,6 +5,7 @@ import { ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { withDerived } from './derived-from.ts'
 import { lockHead, requireHead, requireMemory, requireOwner } from './get.ts'
+import { inRow, wholeMetadata } from './long-metadata.ts'
 import { moveEdges } from './move-edges.ts'
 import type { MemoryTools } from './remember.ts'
 import { markDeleted, type MemoryHead, type MemoryRow } from './sql.ts'
@@ -41,8 +42,13 @@ export async function mergeMemories(
       memory_id: unlike.id,
     })
   if (others.length === 0) return row
-  const metadata = withDerived(row.metadata, merged)
-  const kept: MemoryRow = { ...row, metadata, updated_at: timeOfChange(row, now) }
+  const before = await wholeMetadata(tx, row)
+  const metadata = withDerived(before, merged)
+  const kept: MemoryRow = {
+    ...row,
+    ...(metadata === before ? {} : inRow(metadata)),
+    updated_at: timeOfChange(row, now),
+  }
   await writeChange(tx, tools, principal.id, row, kept, now)
   await moveEdges(tx, row.tenant_id, row.id, merged)
   for (const other of others.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {

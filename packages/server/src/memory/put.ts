@@ -4,11 +4,12 @@ import type { MemoryCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { externalIdOf } from '../kernel/external-id.ts'
 import type { Db } from '../store/db.ts'
+import { withKnown, type MetadataColumns } from './long-metadata.ts'
 import { requireWider } from './promote.ts'
 import { keepNew, newMemory, type MemoryTools } from './remember.ts'
 import { isLive } from './see.ts'
 import { lockByExternalId, type MemoryRow } from './sql.ts'
-import { timeOfChange, VERSIONED } from './versions.ts'
+import { isSameVersion, timeOfChange } from './versions.ts'
 import { writeChange } from './write-change.ts'
 
 export interface PutMemory {
@@ -22,14 +23,16 @@ export async function putMemory(
   principal: Principal,
   externalId: string,
   wanted: Static<typeof MemoryCreate>,
+  kept: MetadataColumns | null = null,
 ): Promise<PutMemory> {
   const external_id = externalIdOf(externalId, wanted)
-  const row = newMemory(principal, tools.makeId, tools.now(), { ...wanted, external_id })
+  const made = newMemory(principal, tools.makeId, tools.now(), { ...wanted, external_id }, kept)
   // Looked up first: a client that puts everything it knows again finds most of it there.
   const known = await lockByExternalId(tx, principal, external_id)
-  const found = known && isLive(known, row.created_at) ? known : await keepNew(tx, tools, principal, row)
-  if (!found) return { memory: row, outcome: 'made' }
-  if (VERSIONED.every((name) => found[name] === row[name])) return { memory: found, outcome: 'same' }
+  const found = known && isLive(known, made.created_at) ? known : await keepNew(tx, tools, principal, made)
+  if (!found) return { memory: made, outcome: 'made' }
+  const row = withKnown(found, made)
+  if (isSameVersion(found, row)) return { memory: found, outcome: 'same' }
   requireWider(found, row)
   const { id, created_at, accessed_at } = found
   const now = row.updated_at

@@ -16,6 +16,7 @@ import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import { expire } from './expire.ts'
+import { inRow, nameMetadata, type MetadataColumns } from './long-metadata.ts'
 import { isLive } from './see.ts'
 import { insertMemory, lockByExternalId, type MemoryRow, type WrittenMemory } from './sql.ts'
 import { storedBytes } from './stored-bytes.ts'
@@ -63,17 +64,22 @@ function teamOf(principal: Principal, { scope, team_id }: NewMemory): string | n
   return team
 }
 
-/** Returns the row of a new memory of the caller. */
-export const newMemory = (principal: Principal, makeId: MakeId, at: number, wanted: NewMemory): MemoryRow =>
-  withMetadata(principal, makeId, at, wanted, jsonText(wanted.metadata ?? {}))
+/** Returns the row of a new memory of the caller. `kept` is its metadata if that was written ahead. */
+export const newMemory = (
+  principal: Principal,
+  makeId: MakeId,
+  at: number,
+  wanted: NewMemory,
+  kept: MetadataColumns | null = null,
+): MemoryRow => withMetadata(principal, makeId, at, wanted, kept ?? inRow(jsonText(wanted.metadata ?? {})))
 
-function withMetadata<M>(
+function withMetadata<M extends Pick<WrittenMemory, keyof MetadataColumns>>(
   principal: Principal,
   makeId: MakeId,
   at: number,
   wanted: NewMemory,
   metadata: M,
-): Omit<MemoryRow, 'metadata'> & { metadata: M } {
+): Omit<MemoryRow, keyof MetadataColumns> & M {
   return {
     tenant_id: principal.tenantId,
     id: makeId('memory'),
@@ -87,7 +93,7 @@ function withMetadata<M>(
     content: storable(wanted.content),
     confidence: wanted.confidence ?? DEFAULT_CONFIDENCE,
     importance: wanted.importance ?? DEFAULT_IMPORTANCE,
-    metadata,
+    ...metadata,
     source_type: storableOrNull(wanted.source_type),
     source_id: storableOrNull(wanted.source_id),
     source_url: wanted.source_url ?? null,
@@ -129,6 +135,7 @@ export async function keepNew(
     if (isRefused) throw room
     if (holder) await expire(tx, index, holder)
   }
+  await nameMetadata(tx, row)
   await index.put(tx, row, undefined, ready)
   meter(tx, at, [
     [row.tenant_id, 'memories', 1],
@@ -137,15 +144,16 @@ export async function keepNew(
   return null
 }
 
-/** `ready` are the vectors of title and content, if they are known already. */
+/** `ready` are the vectors of title and content, if they are known already; `kept` is metadata that was written ahead. */
 export async function remember(
   tx: Db,
   tools: MemoryTools,
   principal: Principal,
   wanted: NewMemory,
-  ready?: ReadyVectors,
+  { ready, kept }: { ready?: ReadyVectors | undefined; kept?: MetadataColumns | null } = {},
 ): Promise<WrittenMemory> {
-  const row = withMetadata(principal, tools.makeId, tools.now(), wanted, jsonTextOrBytes(wanted.metadata ?? {}))
+  const metadata = kept ?? inRow(jsonTextOrBytes(wanted.metadata ?? {}))
+  const row: WrittenMemory = withMetadata(principal, tools.makeId, tools.now(), wanted, metadata)
   const holder = await keepNew(tx, tools, principal, row, row.created_at, ready)
   if (holder) throw taken('This external id', holder.id)
   return row

@@ -8,7 +8,7 @@ import type { MemoryIndex } from './index/memory-index.ts'
 import type { MemoryTools } from './remember.ts'
 import { mayAdminister } from './see.ts'
 import type { MemoryRow } from './sql.ts'
-import { readVersions, textsOfVersion, timeOfChange, VERSIONED } from './versions.ts'
+import { isSameVersion, readVersions, textsOfVersion, timeOfChange } from './versions.ts'
 import { writeChange } from './write-change.ts'
 
 /** Analyses the texts of a version before the transaction that restores it. */
@@ -40,6 +40,6 @@ export async function restoreMemory(
   const hasPassed = expires_at !== null && expires_at <= now
   const as = { ...fields, expires_at: hasPassed ? row.expires_at : expires_at }
   const restored: MemoryRow = { ...row, ...as, updated_at: timeOfChange(row, now) }
-  if (VERSIONED.every((name) => restored[name] === row[name])) return row
+  if (isSameVersion(restored, row)) return row
   return writeChange(tx, tools, principal.id, row, restored, now)
 }

@@ -16,8 +16,11 @@ export interface MemoryRow {
   content: string
   confidence: number
   importance: number
-  /** JSON text. */
+  /** JSON text; `{}` if `metadata_id` names it. */
   metadata: string
+  /** Long metadata is kept elsewhere: see long-metadata.ts. */
+  metadata_id: string | null
+  metadata_bytes: number | null
   source_type: string | null
   source_id: string | null
   source_url: string | null
@@ -48,6 +51,8 @@ export const MEMORY_COLUMNS = [
   'confidence',
   'importance',
   'metadata',
+  'metadata_id',
+  'metadata_bytes',
   'source_type',
   'source_id',
   'source_url',
@@ -74,6 +79,7 @@ const BEGINNING = 400
 export const briefColumns = (m: string): string =>
   MEMORY_COLUMNS.map((name) => {
     if (name === 'metadata') return `'{}' as metadata`
+    if (name === 'metadata_id') return 'null as metadata_id'
     return LONG_TEXTS.has(name) ? `substr(${m}.${name}, 1, ${BEGINNING}) as ${name}` : `${m}.${name}`
   }).join(', ')
 
@@ -90,8 +96,14 @@ export type ListedMemory = Omit<MemoryRow, 'title' | 'content' | 'metadata'> & {
 
 const LONG_TEXTS = new Set<string>(['title', 'content', 'metadata'])
 
-/** The bytes of a memory's long texts. Neither engine has to read a text to know its length in bytes. */
-const bytesOf = (m: string): string => [...LONG_TEXTS].map((name) => `octet_length(${m}.${name})`).join(' + ')
+/**
+ * The bytes of a memory's long texts, of the table with the alias `m` or without one. Neither engine has to read a text
+ * to know its length in bytes.
+ */
+export function bytesOf(m = ''): string {
+  const of = m === '' ? '' : `${m}.`
+  return `octet_length(${of}title) + octet_length(${of}content) + coalesce(${of}metadata_bytes, octet_length(${of}metadata))`
+}
 
 /** The columns of a ListedMemory, of the table with the alias `m`. */
 function listedColumns(m: string): string {

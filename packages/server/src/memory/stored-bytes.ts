@@ -6,8 +6,9 @@ export const storedBytes = ({
   title,
   content,
   metadata,
-}: Pick<WrittenMemory, 'title' | 'content' | 'metadata'>): number =>
-  [title, content, metadata].reduce<number>((sum, text) => sum + Buffer.byteLength(text), 0)
+  metadata_bytes,
+}: Pick<WrittenMemory, 'title' | 'content' | 'metadata' | 'metadata_bytes'>): number =>
+  Buffer.byteLength(title) + Buffer.byteLength(content) + (metadata_bytes ?? Buffer.byteLength(metadata))
 
 /** What a relationship without metadata counts: its row and its entries in the indexes. */
 const RELATIONSHIP = 300

@@ -4,12 +4,15 @@
 //    values that it replaced, so an older version is rebuilt by undoing the newer ones one after the other.
 // 2. The newest MAX_VERSIONS are kept, with no more than MAX_BYTES of replaced values; the last change is always kept.
 import { type Db, one, type Reads } from '../store/db.ts'
+import { releaseMetadata, type MetadataColumns } from './long-metadata.ts'
 import { MEMORY_COLUMNS, type MemoryRow } from './sql.ts'
 
 const MAX_VERSIONS = 100
 const MAX_BYTES = 1_048_576
 
 const LONG = ['title', 'content', 'metadata'] as const satisfies (keyof MemoryRow)[]
+/** Where long metadata is: part of `metadata`, with which a version keeps it. */
+const WITH_METADATA = ['metadata_id', 'metadata_bytes'] as const satisfies (keyof MemoryRow)[]
 /** Columns that never change, and columns that are not part of a version. */
 const UNVERSIONED = [
   'tenant_id',
@@ -21,13 +24,22 @@ const UNVERSIONED = [
   'updated_at',
   'accessed_at',
 ] as const satisfies (keyof MemoryRow)[]
-const LONG_OR_UNVERSIONED: ReadonlySet<string> = new Set([...LONG, ...UNVERSIONED])
-type Short = Exclude<(typeof MEMORY_COLUMNS)[number], (typeof LONG)[number] | (typeof UNVERSIONED)[number]>
-const SHORT = MEMORY_COLUMNS.filter((name): name is Short => !LONG_OR_UNVERSIONED.has(name))
+const NOT_SHORT = [...LONG, ...WITH_METADATA, ...UNVERSIONED] as const
+type Short = Exclude<(typeof MEMORY_COLUMNS)[number], (typeof NOT_SHORT)[number]>
+const SHORT = MEMORY_COLUMNS.filter((name): name is Short => !(NOT_SHORT as readonly string[]).includes(name))
 
-/** The columns of a version: everything that a caller can change about a memory. */
+/** The fields of a version: everything that a caller can change about a memory. */
 export const VERSIONED = [...LONG, ...SHORT] as const
-export type Versioned = Pick<MemoryRow, (typeof VERSIONED)[number]>
+export type Field = (typeof VERSIONED)[number]
+export type Versioned = Pick<MemoryRow, Field | (typeof WITH_METADATA)[number]>
+
+const differs = (a: Versioned, b: Versioned, name: Field): boolean =>
+  a[name] !== b[name] || (name === 'metadata' && a.metadata_id !== b.metadata_id)
+
+/** Whether two states of a memory are the same version. */
+export const isSameVersion = (a: Versioned, b: Versioned): boolean => !VERSIONED.some((name) => differs(a, b, name))
+
+const NO_LONG_METADATA = { metadata_id: null, metadata_bytes: null }
 
 interface VersionRow {
   version: number
@@ -37,14 +49,16 @@ interface VersionRow {
   title: string | null
   content: string | null
   metadata: string | null
+  metadata_id: string | null
+  metadata_bytes: number | null
 }
 
-/** A version as it was, and the columns it changed: all columns for the oldest version that is kept. */
+/** A version as it was, and the fields it changed: all of them for the oldest version that is kept. */
 export interface Version {
   version: number
   changedAt: number
   changedBy: string
-  changed: readonly (keyof Versioned)[]
+  changed: readonly Field[]
   state: Versioned
 }
 
@@ -68,13 +82,14 @@ export const timeOfChange = ({ updated_at }: Pick<MemoryRow, 'updated_at'>, now:
 
 /** Called by a verb that changes a memory, with the row as it was, which the verb has locked, and as it is now. */
 export async function keepVersion(tx: Db, changedBy: string, before: MemoryRow, now: MemoryRow): Promise<void> {
-  const changed = VERSIONED.filter((name) => before[name] !== now[name])
+  const changed = VERSIONED.filter((name) => differs(before, now, name))
   if (changed.length === 0) return
   const rest = JSON.stringify(
     Object.fromEntries(SHORT.filter((name) => changed.includes(name)).map((name) => [name, before[name]])),
   )
   const texts = LONG.map((name) => (changed.includes(name) ? before[name] : null))
-  const bytes = [rest, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0)
+  const { metadata_id, metadata_bytes } = changed.includes('metadata') ? before : NO_LONG_METADATA
+  const bytes = [rest, ...texts].reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), metadata_bytes ?? 0)
   // The bytes of each kept row of a memory, newest first. The memory is locked, so nobody adds a row meanwhile.
   const kept = await tx.rows<{ version: number; bytes: number }>(
     'select version, bytes from memory_versions where tenant_id = ? and memory_id = ? order by version desc',
@@ -82,18 +97,29 @@ export async function keepVersion(tx: Db, changedBy: string, before: MemoryRow, 
   )
   const version = (kept[0]?.version ?? 1) + 1
   await tx.run(
-    `insert into memory_versions (tenant_id, memory_id, version, changed_at, changed_by, bytes, rest, title, content, metadata)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [now.tenant_id, now.id, version, now.updated_at, changedBy, bytes, rest, ...texts],
+    `insert into memory_versions (tenant_id, memory_id, version, changed_at, changed_by, bytes, rest,
+       title, content, metadata, metadata_id, metadata_bytes)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[now.tenant_id, now.id, version, now.updated_at, changedBy, bytes, rest],
+      ...texts,
+      metadata_id,
+      metadata_bytes,
+    ],
   )
   const last = dropUpTo([{ version, bytes }, ...kept])
-  // Deletes the oldest rows of a memory.
-  if (last > 0)
-    await tx.run('delete from memory_versions where tenant_id = ? and memory_id = ? and version <= ?', [
-      now.tenant_id,
-      now.id,
-      last,
-    ])
+  if (last === 0) return
+  // Deletes the oldest rows of a memory, and returns the long metadata that they named.
+  const dropped = await tx.rows<{ metadata_id: string | null }>(
+    'delete from memory_versions where tenant_id = ? and memory_id = ? and version <= ? returning metadata_id',
+    [now.tenant_id, now.id, last],
+  )
+  await releaseMetadata(
+    tx,
+    now,
+    dropped.map((row) => row.metadata_id),
+    now.updated_at,
+  )
 }
 
 /** Returns the bytes of all kept rows of a memory. */
@@ -113,7 +139,7 @@ export async function bytesOfVersions(db: Db, { tenant_id, id }: Pick<MemoryRow,
 export async function readVersions(tx: Db, memory: MemoryRow): Promise<Version[]> {
   // The rows of a memory, newest first.
   const rows = await tx.rows<VersionRow>(
-    `select version, changed_at, changed_by, rest, title, content, metadata from memory_versions
+    `select version, changed_at, changed_by, rest, title, content, metadata, metadata_id, metadata_bytes from memory_versions
       where tenant_id = ? and memory_id = ? order by version desc`,
     [memory.tenant_id, memory.id],
   )
@@ -141,9 +167,10 @@ export async function textsOfVersion(
 function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
   const versions: Version[] = []
   let state: Versioned = memory
-  for (const { version, changed_at, changed_by, rest, ...texts } of rows) {
+  for (const { version, changed_at, changed_by, rest, metadata_id, metadata_bytes, ...texts } of rows) {
     const replaced = JSON.parse(rest) as Partial<Versioned>
     for (const name of LONG) if (texts[name] !== null) replaced[name] = texts[name]
+    if (texts.metadata !== null) Object.assign(replaced, { metadata_id, metadata_bytes })
     const changed = VERSIONED.filter((name) => Object.hasOwn(replaced, name))
     versions.push({ version, changedAt: changed_at, changedBy: changed_by, changed, state })
     state = { ...state, ...replaced }
@@ -156,14 +183,19 @@ function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
   return [...kept, { ...oldest, changed: VERSIONED }]
 }
 
-/** Deletes all versions of a memory, whose row the caller holds, and returns how many. */
-export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<number> =>
-  tx.run('delete from memory_versions where tenant_id = ? and memory_id = ?', [tenantId, id])
+/** Deletes all versions of a memory, whose row the caller holds, and returns the long metadata that they named. */
+export const deleteVersions = async (tx: Db, tenantId: string, id: string): Promise<(string | null)[]> =>
+  (
+    await tx.rows<{ metadata_id: string | null }>(
+      'delete from memory_versions where tenant_id = ? and memory_id = ? returning metadata_id',
+      [tenantId, id],
+    )
+  ).map(({ metadata_id }) => metadata_id)
 
 /** The texts of a memory that may be long. */
-export type LongTexts = Pick<MemoryRow, (typeof LONG)[number]>
+export type LongTexts = Pick<MemoryRow, 'title' | 'content'> & MetadataColumns
 /** A memory without them. */
-export type ShortFields = Omit<MemoryRow, (typeof LONG)[number]>
+export type ShortFields = Omit<MemoryRow, keyof LongTexts>
 
 /**
  * Returns the texts that a memory had after its change at `updatedAt`; undefined if they are no longer known. Does not
@@ -179,14 +211,15 @@ export async function textsAt(
   // One memory, whatever its status.
   const row = await one<LongTexts & { updated_at: number }>(
     db,
-    `select updated_at, title, content, ${longText('metadata', 'metadata')} from memories where tenant_id = ? and id = ?`,
+    `select updated_at, title, content, ${longText('metadata', 'metadata')}, metadata_id, metadata_bytes
+       from memories where tenant_id = ? and id = ?`,
     [tenantId, id],
   )
   if (!row) return undefined
   const { updated_at: lastChange, ...texts } = row
   if (lastChange === updatedAt) return texts
   // Its kept changes, oldest first, and which of its texts each replaced.
-  const changes = await db.rows<Record<'version' | 'changed_at' | keyof LongTexts, number>>(
+  const changes = await db.rows<Record<'version' | 'changed_at' | (typeof LONG)[number], number>>(
     `select version, changed_at, ${LONG.map((name) => `case when ${name} is null then 0 else 1 end as ${name}`).join(', ')}
        from memory_versions where tenant_id = ? and memory_id = ? order by version`,
     [tenantId, id],
@@ -202,11 +235,13 @@ export async function textsAt(
     // The text that a change of a memory replaced.
     const before = await one<LongTexts>(
       db,
-      `select ${longText(name, name)} from memory_versions where tenant_id = ? and memory_id = ? and version = ?`,
+      `select ${longText(name, name)}, metadata_id, metadata_bytes from memory_versions
+        where tenant_id = ? and memory_id = ? and version = ?`,
       [tenantId, id, replaced.version],
     )
     if (!before) return undefined
-    texts[name] = before[name]
+    const { metadata_id, metadata_bytes } = name === 'metadata' ? before : texts
+    Object.assign(texts, { [name]: before[name], metadata_id, metadata_bytes })
   }
   return texts
 }

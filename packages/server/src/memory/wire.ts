@@ -5,7 +5,8 @@ import { slicesOf } from '../kernel/beginning-of.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
-import type { Db } from '../store/db.ts'
+import type { Db, Reads } from '../store/db.ts'
+import { partsOf } from './long-metadata.ts'
 import type { RelationshipRow } from './relationships-sql.ts'
 import type { Condition } from './see.ts'
 import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow } from './sql.ts'
@@ -52,6 +53,15 @@ export function memoryParts<M>(
   return [`${before.slice(0, -1)},"metadata":`, row.metadata, `,${after.slice(1, -1)}${more}}`]
 }
 
+/** Yields the same in slices. Long metadata is read while it is written. */
+export async function* memoryPieces(db: Reads, row: MemoryRow, more = ''): AsyncGenerator<string> {
+  const [before, metadata, after] = memoryParts(row, more)
+  yield before
+  if (row.metadata_id === null) yield* slices(metadata)
+  else yield* partsOf(db, row.tenant_id, row)
+  yield after
+}
+
 /** Returns a relationship as the contract defines it, as JSON text. */
 export function relationshipJson(row: Omit<RelationshipRow, 'created_by'>): string {
   const before = JSON.stringify({
@@ -93,7 +103,7 @@ export interface Response {
 }
 
 /** Yields a text in slices, none of which ends in the middle of a character. */
-export const slices = (text: string): Generator<string> => slicesOf(text, SLICE)
+const slices = (text: string): Generator<string> => slicesOf(text, SLICE)
 
 /** Returns the whole rows of listed memories by id. Long ones are read here, if they are still seen. */
 async function readRows(
@@ -157,7 +167,7 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response): As
       if (!row) continue
       if (count++ > 0) yield between
       yield typeof before === 'string' ? before : await before()
-      for (const part of memoryParts(row)) yield* slices(part)
+      yield* memoryPieces(db, row)
       yield after
     }
   }

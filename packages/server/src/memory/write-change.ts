@@ -1,6 +1,7 @@
 // Writes a changed memory, for every verb that changes one.
 import type { Db } from '../store/db.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
+import { nameMetadata } from './long-metadata.ts'
 import type { MemoryTools } from './remember.ts'
 import { isLive } from './see.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
@@ -22,6 +23,7 @@ export async function writeChange(
   const added = storedBytes(after) - storedBytes(before)
   if (added > 0) await quotas.makeRoomForBytes(tx, after.tenant_id, added)
   meterStoredBytes(tx, after.tenant_id, added)
+  if (after.metadata_id !== before.metadata_id) await nameMetadata(tx, after)
   await saveMemory(tx, after)
   await keepVersion(tx, changedBy, before, after)
   const wasLive = isLive(before, now)

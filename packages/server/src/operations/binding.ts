@@ -4,7 +4,8 @@
 //   read     is given the store
 //   browse   is given a replica of the store if there is one; its data may be two seconds old
 //   write    is given a transaction; the record of its response commits with it
-//   prepared is a write that first does what must not hold a transaction open, and returns what to do in it
+//   prepared is a write that first does what must not hold a transaction open, and returns what to do in it, and
+//            after it
 //   own      runs its own transaction (micro-batches, computing in between) and calls `record` inside it if one is
 //            given. With several transactions it calls `record` in the last, `record.reserve` in the first or in each
 //            earlier one, and `record.begun` in each earlier one that had an effect
@@ -14,11 +15,17 @@ import type { Call } from './call.ts'
 import type { RecordResponse } from './idempotency.ts'
 import type { OperationResponse } from './response.ts'
 
+export interface Prepared {
+  run(tx: Db): Promise<OperationResponse>
+  /** Called when the transaction is over, however it ended. */
+  ended?(): void
+}
+
 interface Handlers<O> {
   read(call: Call<O>, db: Db): Promise<OperationResponse>
   browse(call: Call<O>, db: Db): Promise<OperationResponse>
   write(call: Call<O>, tx: Db): Promise<OperationResponse>
-  prepared(call: Call<O>): Promise<(tx: Db) => Promise<OperationResponse>>
+  prepared(call: Call<O>): Promise<Prepared>
   own(call: Call<O>, record: RecordResponse | null): Promise<OperationResponse>
 }
 type Kind = keyof Handlers<never>

@@ -52,7 +52,7 @@ export const channelOperations = (tools: FeedTools): Binding[] => {
 
     prepared(operations.createFeed, async ({ principal, params, body }) => {
       checkFeed(body)
-      return async (tx) => created(await createFeed(tx, tools, principal, params.id, body))
+      return { run: async (tx) => created(await createFeed(tx, tools, principal, params.id, body)) }
     }),
 
     write(operations.deleteFeed, async ({ principal, params }, tx) => {

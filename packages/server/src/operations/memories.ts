@@ -1,11 +1,12 @@
 // /memories and their relationships. Search by meaning is in search.ts.
 import { operations } from '@sensorium/contract'
 import type { StepTurns } from '../kernel/step-turns.ts'
-import { analyseChange, changeMemory } from '../memory/change.ts'
+import { analyseChange, changeMemory, keepChanged } from '../memory/change.ts'
 import { eraseMemory, beginErasure } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
 import { listMemories } from '../memory/list.ts'
+import { discardUnlessNamed, keepAhead } from '../memory/long-metadata.ts'
 import { promoteMemory } from '../memory/promote.ts'
 import { relate, unrelate } from '../memory/relate.ts'
 import { remember, type MemoryTools } from '../memory/remember.ts'
@@ -38,12 +39,12 @@ export function shown(
   { brief }: CallOptions,
   more = '',
 ): OperationResponse {
-  const isLong = row.metadata.length > LONG_METADATA
+  const isLong = row.metadata_id !== null || row.metadata.length > LONG_METADATA
   const [before, metadata, after] = memoryParts(isLong && brief === true ? { ...row, metadata: '{}' } : row, more)
-  const length = before.length + metadata.length + after.length
+  const length = before.length + (row.metadata_bytes ?? metadata.length) + after.length
   const whole = () => ({ status, text: before + String(metadata) + after, resourceId: row.id })
   if (brief === true || length <= LONG_RECORD) return whole()
-  const { title: _, content: __, metadata: ___, ...fields } = row
+  const { title: _, content: __, metadata: ___, metadata_id: ____, metadata_bytes: _____, ...fields } = row
   const stored = { memoryId: row.id, updatedAt: row.updated_at, fields, more }
   if (!isLong) return { ...whole(), stored }
   // Metadata that came with the request is in memory until the response is over anyway. Stored metadata is read when
@@ -77,8 +78,13 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     prepared(operations.createMemory, async ({ principal, body, options }) => {
       const known = await similar.compareNew(principal, `${body.title}\n${body.content}`)
       await index.analyseAhead(principal, body.title, body.content)
+      const kept = await keepAhead(tools, principal, body.metadata)
       const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
-      return async (tx) => shown(store, 201, await remember(tx, tools, principal, body, known?.vectors), options, more)
+      return {
+        run: async (tx) =>
+          shown(store, 201, await remember(tx, tools, principal, body, { ready: known?.vectors, kept }), options, more),
+        ended: () => discardUnlessNamed(store, principal, kept),
+      }
     }),
 
     // A write: fetching moves accessed_at.
@@ -88,14 +94,20 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
 
     prepared(operations.updateMemory, async ({ principal, params, body, options }) => {
       await analyseChange(store, tools, principal, params.id, body)
-      return async (tx) => shown(store, 200, await changeMemory(tx, tools, principal, params.id, body), options)
+      const kept = await keepChanged(tools, principal, params.id, body)
+      return {
+        run: async (tx) => shown(store, 200, await changeMemory(tx, tools, principal, params.id, body, kept), options),
+        ended: () => discardUnlessNamed(store, principal, kept),
+      }
     }),
 
     prepared(operations.deleteMemory, async ({ principal, params, query }) => {
       if (query.erase === true) await beginErasure(store, tools, principal, params.id)
-      return async (tx) => {
-        await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
-        return noContent()
+      return {
+        run: async (tx) => {
+          await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
+          return noContent()
+        },
       }
     }),
 

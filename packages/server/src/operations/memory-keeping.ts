@@ -1,6 +1,7 @@
 // How memories are kept over time: by external id, with a history, and without duplicates.
 import { operations } from '@sensorium/contract'
 import { historyOf } from '../memory/history.ts'
+import { discardUnlessNamed, keepAhead } from '../memory/long-metadata.ts'
 import { mergeMemories } from '../memory/merge.ts'
 import { putMemory } from '../memory/put.ts'
 import type { MemoryTools } from '../memory/remember.ts'
@@ -23,9 +24,13 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
   return [
     prepared(operations.putMemory, async ({ principal, params, body, options }) => {
       await index.analyseAhead(principal, body.title, body.content)
-      return async (tx) => {
-        const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body)
-        return shown(store, outcome === 'made' ? 201 : 200, memory, options)
+      const kept = await keepAhead(tools, principal, body.metadata)
+      return {
+        run: async (tx) => {
+          const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body, kept)
+          return shown(store, outcome === 'made' ? 201 : 200, memory, options)
+        },
+        ended: () => discardUnlessNamed(store, principal, kept),
       }
     }),
 
@@ -36,8 +41,10 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
 
     prepared(operations.restoreMemory, async ({ principal, params, body, options }) => {
       await analyseVersion(store, tools, principal, params.id, body.version)
-      return async (tx) =>
-        shown(store, 200, await restoreMemory(tx, tools, principal, params.id, body.version), options)
+      return {
+        run: async (tx) =>
+          shown(store, 200, await restoreMemory(tx, tools, principal, params.id, body.version), options),
+      }
     }),
 
     read(operations.findSimilarMemories, async ({ principal, params, query, options }) => ({

@@ -10,7 +10,7 @@ import type { Principal } from '../auth/principal.ts'
 import { Failure, invalid } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeAdmit, makeSubjectsOf, type Admit, type AdmitTools } from './admit.ts'
-import type { Binding } from './binding.ts'
+import type { Binding, Prepared } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
 import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
 import { makeReadTurns, type ReadTurn } from './read-turns.ts'
@@ -172,15 +172,18 @@ function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: 
     }
     const audited = operation.audit && auditedCall(operation, call)
     if (binding.kind === 'own') return binding.handle(call, audited ? withAudit(audit, audited, record) : record)
-    const inTx = async (tx: Db, prepared?: (tx: Db) => Promise<OperationResponse>): Promise<OperationResponse> => {
+    const inTx = async (tx: Db, run: Prepared['run']): Promise<OperationResponse> => {
       const tenantId = audited ? await audit.tenantOf(tx, audited) : null
-      const response = await (binding.kind === 'write' ? binding.handle(call, tx) : prepared!(tx))
+      const response = await run(tx)
       if (audited && !response.unchanged) await audit.write(tx, audited, tenantId, response.resourceId)
       if (record) await record(tx, response)
       return response
     }
-    if (binding.kind === 'write') return store.tx(inTx, { caller: call.principal })
-    return binding.handle(call).then((work) => store.tx((tx) => inTx(tx, work), { caller: call.principal }))
+    const caller = call.principal
+    if (binding.kind === 'write') return store.tx((tx) => inTx(tx, (db) => binding.handle(call, db)), { caller })
+    return binding
+      .handle(call)
+      .then(({ run, ended }) => store.tx((tx) => inTx(tx, run), { caller }).finally(() => ended?.()))
   }
 }
 

@@ -3,7 +3,7 @@ import type { ErrorCode } from '@sensorium/contract'
 import { changedSince, keyOfAnother, recordedFailure, type Failure } from '../kernel/failure.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { textsAt } from '../memory/versions.ts'
-import { memoryParts, slices } from '../memory/wire.ts'
+import { memoryPieces } from '../memory/wire.ts'
 import type { Reads } from '../store/db.ts'
 import type { RecordRow, RequestKey } from './idempotency-rows.ts'
 import type { OperationResponse, Pieces, StoredMemory } from './response.ts'
@@ -41,10 +41,7 @@ export async function* withTexts(
 ): AsyncGenerator<string> {
   const texts = await textsAt(db, tenantId, memoryId, updatedAt)
   if (texts === undefined) throw changedSince(key, memoryId)
-  const [before, metadata, after] = memoryParts({ ...fields, ...texts }, more)
-  yield before
-  yield* slices(metadata)
-  yield after
+  yield* memoryPieces(db, { ...fields, ...texts }, more)
 }
 
 /** Returns a refusal as it is recorded. */

@@ -135,20 +135,15 @@ onBothEngines((engine) => {
     await calls.forget(agent, id)
   })
 
-  test('[LOAD-2] a memory of megabytes is read in one step and written in others', async () => {
+  test('[LOAD-2] a memory of megabytes is read and written in pieces of 256 KiB', async () => {
     const blob = 'Grüße aus 東京 🙂 '.repeat(150_000)
     const { id } = await calls.make(agent, { title: 'Megabytes', content: 'In every script', metadata: { blob } })
-    let turn = 0
-    let watching = setImmediate(function next() {
-      turn++
-      watching = setImmediate(next)
-    })
-    let readIn = -1
     const store = {
       ...service.store,
       rows: async <R>(sql: string, values?: readonly Value[]): Promise<R[]> => {
         const rows = await service.store.rows<R>(sql, values)
-        readIn = turn
+        const bytes = Buffer.byteLength(JSON.stringify(rows))
+        assert.ok(bytes <= 300_000, `${bytes} bytes were read at once`)
         return rows
       },
     }
@@ -163,10 +158,8 @@ onBothEngines((engine) => {
     let text = ''
     for await (const piece of body.pieces) {
       assert.ok(piece.length <= 262_145, `a piece of ${piece.length}`)
-      if (piece.startsWith('{"blob"')) assert.ok(turn > readIn, 'written in the step that read it')
       text += piece
     }
-    clearImmediate(watching)
     const { memories } = JSON.parse(text) as { memories: Memory[] }
     assert.equal(memories.find((memory) => memory.id === id)!.metadata['blob'], blob)
     const alone = await service.call<Memory>(`GET /v1/memories/${id}`, { token: agent.token })

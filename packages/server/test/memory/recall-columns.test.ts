@@ -163,11 +163,26 @@ if (POSTGRES_URL)
     })
 
     async function write(tx: Db, id: string, content: string): Promise<void> {
-      const none = { team_id: null, project_id: null, source_type: null, source_id: null, source_url: null }
+      const none = {
+        team_id: null,
+        project_id: null,
+        source_type: null,
+        source_id: null,
+        source_url: null,
+        metadata_id: null,
+      }
       const row: MemoryRow = {
         ...none,
         ...{ tenant_id: 'ten_1', id, agent_id: 'agt_me', type: 'semantic', scope: 'agent', status: 'active' },
-        ...{ title: 'A note', content, confidence: 1, importance: 0.5, metadata: '{}', source_event_id: null },
+        ...{
+          title: 'A note',
+          content,
+          confidence: 1,
+          importance: 0.5,
+          metadata: '{}',
+          metadata_bytes: null,
+          source_event_id: null,
+        },
         ...{ external_id: null, freshness_date: null, expires_at: null },
         ...{ created_at: NOW, updated_at: NOW, accessed_at: NOW },
       }

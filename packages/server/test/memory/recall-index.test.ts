@@ -95,6 +95,8 @@ async function fill({ store, index, size }: Opened): Promise<void> {
           confidence,
           importance: 0.5,
           metadata: '{}',
+          metadata_id: null,
+          metadata_bytes: null,
           source_type: null,
           source_id: null,
           source_url: null,

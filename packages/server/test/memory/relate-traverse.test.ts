@@ -91,6 +91,8 @@ const memoryRow = (tenant: string, id: string, more: Partial<MemoryRow> = {}): M
   confidence: 1,
   importance: 1,
   metadata: '{}',
+  metadata_id: null,
+  metadata_bytes: null,
   project_id: null,
   source_type: null,
   source_id: null,

@@ -240,7 +240,11 @@ onBothEngines((engine) => {
       const [row] = await tx.rows<Record<string, Value>>('select * from memories where id = ?', [original])
       const columns = Object.keys(row!)
       const types = (name: string) =>
-        /_at|_date|version/.test(name) ? 'bigint' : /confidence|importance/.test(name) ? 'double precision' : 'text'
+        /_at|_date|_bytes|version/.test(name)
+          ? 'bigint'
+          : /confidence|importance/.test(name)
+            ? 'double precision'
+            : 'text'
       const insert = {
         into: 'memories',
         columns: Object.fromEntries(columns.map((name) => [name, types(name)])) as Record<string, 'text'>,

@@ -89,6 +89,8 @@ onBothEngines((engine) => {
               confidence: 1,
               importance: 1,
               metadata: '{}',
+              metadata_id: null,
+              metadata_bytes: null,
               project_id: null,
               source_type: null,
               source_id: null,

@@ -21,11 +21,12 @@ import type { Principal } from '../../auth/principal.ts'
 import { taken } from '../../kernel/failure.ts'
 import type { Db } from '../../store/db.ts'
 import { expire } from '../expire.ts'
+import { withKnown, type MetadataColumns } from '../long-metadata.ts'
 import { compareAudience, requireWider } from '../promote.ts'
 import { keepNew, newMemory, type MemoryTools } from '../remember.ts'
 import { isLive, mayAdminister, maySee } from '../see.ts'
 import { lockByExternalId, type MemoryRow } from '../sql.ts'
-import { timeOfChange, VERSIONED } from '../versions.ts'
+import { isSameVersion, timeOfChange } from '../versions.ts'
 import { writeChange } from '../write-change.ts'
 import { isOfAnother, isOwnerNote, ownerNote, type ImportedMemory, type WayFound } from './line-owner.ts'
 import { importedAs, lockMemory, noteImport, notesOf } from './sql.ts'
@@ -102,8 +103,8 @@ async function change(
   const place = compareAudience(found, wanted) === 'refused' ? { scope: found.scope, team_id: found.team_id } : {}
   const { tenant_id, id, agent_id, external_id, created_at, accessed_at } = found
   const fixed = { tenant_id, id, agent_id, external_id, created_at, accessed_at }
-  const memory: MemoryRow = { ...wanted, ...place, ...fixed, updated_at: timeOfChange(found, now) }
-  if (wasLive && VERSIONED.every((name) => found[name] === memory[name])) return 'skipped'
+  const memory = withKnown<MemoryRow>(found, { ...wanted, ...place, ...fixed, updated_at: timeOfChange(found, now) })
+  if (wasLive && isSameVersion(found, memory)) return 'skipped'
   if (by === 'external id' || by === 'successor') requireWider(found, wanted)
   if (!wasLive) await takeExternalIdBack(tx, tools, found, now)
   if (!wasLive) await tools.quotas.makeRoom(tx, tenant_id, 'memories')
@@ -139,16 +140,17 @@ async function become(
   return outcome
 }
 
-/** `origin` is the key of the line (origin.ts). */
+/** `origin` is the key of the line (origin.ts), `kept` its metadata if that was written ahead. */
 export async function importMemory(
   tx: Db,
   tools: MemoryTools,
   principal: Principal,
   wanted: ImportedMemory,
   origin: string,
+  kept: MetadataColumns | null = null,
 ): Promise<ImportOutcome> {
   const now = tools.now()
-  const row = newMemory(principal, tools.makeId, now, wanted)
+  const row = newMemory(principal, tools.makeId, now, wanted, kept)
   const found = (await find(tx, principal, wanted.id, origin, row)) ?? (await findMadeMeanwhile(tx, principal, origin))
   if (found === 'seen') return 'skipped'
   const outcome = found && (await become(tx, tools, principal, found, wanted, origin, row))

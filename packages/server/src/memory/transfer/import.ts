@@ -11,6 +11,7 @@ import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
 import { nextTurn } from '../../kernel/step-turns.ts'
 import type { Store } from '../../store/db.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
+import { discardUnlessNamed, keepAhead, type MetadataColumns } from '../long-metadata.ts'
 import type { MemoryTools } from '../remember.ts'
 import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
@@ -25,7 +26,13 @@ const MAX_ERRORS = 1_000
 
 type MemoryWanted = Static<typeof MemoryLine>
 type RelationshipWanted = Static<typeof RelationshipLine>
-type ImportLine = { memory: MemoryWanted; origin: string } | { relationship: RelationshipWanted }
+interface WantedMemory {
+  memory: MemoryWanted
+  origin: string
+  /** Its metadata, if that was written ahead. */
+  kept: MetadataColumns | null
+}
+type ImportLine = WantedMemory | { relationship: RelationshipWanted }
 
 export interface ImportTools extends MemoryTools {
   index: Pick<MemoryIndex, 'analyseAhead' | 'put' | 'remove'>
@@ -61,7 +68,7 @@ async function read(line: Line, principal: Principal, tools: ImportTools): Promi
   if (isRelationship) return { relationship: value as RelationshipWanted }
   const memory = value as MemoryWanted
   try {
-    return { memory, origin: await originOf(principal, memory, tools.now()) }
+    return { memory, origin: await originOf(principal, memory, tools.now()), kept: null }
   } catch (error) {
     if (error instanceof Failure) return error
     throw error
@@ -108,7 +115,7 @@ export async function importMemories(
           // A verb refuses before it writes, so the lines written before this one stand.
           const outcome =
             'memory' in wanted
-              ? await importMemory(tx, tools, principal, wanted.memory, wanted.origin)
+              ? await importMemory(tx, tools, principal, wanted.memory, wanted.origin, wanted.kept)
               : await importRelationship(tx, tools, principal, wanted.relationship)
           outcomes.push(outcome)
         } catch (error) {
@@ -123,9 +130,14 @@ export async function importMemories(
     if (isClientGone()) throw new Error('the client went away')
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, principal, tools))
-    for (const line of wanted)
-      if ('memory' in line) await tools.index.analyseAhead(principal, line.memory.title, line.memory.content)
-    const outcomes = await write(wanted)
+    const memories = wanted.filter((line) => 'memory' in line)
+    for (const line of memories) {
+      await tools.index.analyseAhead(principal, line.memory.title, line.memory.content)
+      line.kept = await keepAhead(tools, principal, line.memory.metadata)
+    }
+    const outcomes = await write(wanted).finally(() => {
+      for (const { kept } of memories) discardUnlessNamed(tools.store, principal, kept)
+    })
     group.forEach(({ number }, i) => count(number, outcomes[i]!))
     await nextTurn()
   }
