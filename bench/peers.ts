@@ -25,7 +25,9 @@ const TEXT = 'x'.repeat(350)
 
 const PEERS: Record<string, StartPeer> = {
   'sensorium-sqlite': () => startSensorium('sqlite'),
+  'sensorium-sqlite, streams': () => startSensorium('sqlite', 'streams'),
   'sensorium-postgres': () => startSensorium('postgres'),
+  'sensorium-postgres, streams': () => startSensorium('postgres', 'streams'),
   rabbitmq: startRabbitMq,
   nats: startNats,
   bullmq: startBullMq,

@@ -1,30 +1,17 @@
 // Streams: the time from publish to receipt at 500 events a second, and the memory of 5,000 open streams.
 import { performance } from 'node:perf_hooks'
-import net from 'node:net'
-import { Connection, httpRequest, quantile } from './support/load.ts'
+import type { Socket } from 'node:net'
 import { inParallel, steadily } from './support/far-ends.ts'
+import { Connection, quantile } from './support/load.ts'
+import { openStream } from './support/open-stream.ts'
 import { report } from './support/report.ts'
-import { startService, type Service } from './support/servers.ts'
+import { startService } from './support/servers.ts'
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10)
 const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 500)
 const STREAMS = Number(process.env['BENCH_STREAMS'] ?? 5_000)
 const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') as ('sqlite' | 'postgres')[]
 const SCOPES = ['send', 'receive', 'interests:write']
-
-function openStream(service: Service, token: string, hear: (text: string) => void): Promise<net.Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = net.connect({ host: '127.0.0.1', port: service.port, noDelay: true })
-    socket.setEncoding('latin1')
-    socket.write(httpRequest({ method: 'GET', path: '/v1/delivery/stream?max_in_flight=100', token }))
-    socket.once('error', reject)
-    socket.once('data', (head: string) => {
-      if (!head.startsWith('HTTP/1.1 200')) return reject(new Error(head.slice(0, 200)))
-      resolve(socket)
-    })
-    socket.on('data', hear)
-  })
-}
 
 async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>> {
   const service = await startService(engine, { LOG_LEVEL: 'warn' })
@@ -52,16 +39,11 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     }
     acking = false
   }
-  let rest = ''
-  const stream = await openStream(service, reader.token, (text) => {
+  const stream = await openStream(service.port, reader.token, (received) => {
     const now = performance.now()
-    const blocks = (rest + text).split('\n\n')
-    rest = blocks.pop()!
-    for (const block of blocks) {
-      const found = /id: (dlv_\w+)\ndata: .*"event_id":"([^"]+)"/.exec(block)
-      if (!found) continue
-      toAck.push(found[1]!)
-      const sent = sentAt.get(found[2]!)
+    for (const { deliveryId, eventId } of received) {
+      toAck.push(deliveryId)
+      const sent = sentAt.get(eventId)
       if (sent !== undefined) times.push(now - sent)
     }
     void acknowledge()
@@ -94,11 +76,11 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   // Many open streams: fifty agents with a hundred streams each.
   const before = service.rssMb()
   const crowd = await Promise.all(Array.from({ length: Math.ceil(STREAMS / 100) }, () => service.agent(SCOPES)))
-  const opened: net.Socket[] = []
+  const opened: Socket[] = []
   await inParallel(
     STREAMS,
     50,
-    async (i) => void opened.push(await openStream(service, crowd[Math.floor(i / 100)]!.token, () => {})),
+    async (i) => void opened.push(await openStream(service.port, crowd[Math.floor(i / 100)]!.token, () => {})),
   )
   await new Promise((resolve) => setTimeout(resolve, 2_000))
   const rss = service.rssMb()

@@ -1,11 +1,12 @@
 import { Connection } from '../support/load.ts'
+import { openStream } from '../support/open-stream.ts'
 import { startService } from '../support/servers.ts'
 import { RECIPIENTS, type Peer } from './peer.ts'
 
 const PUBLISHING = 64
 
-/** Our service over HTTP, with an interest for each recipient and long polls that acknowledge. */
-export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Peer> {
+/** Our service over HTTP, with an interest for each recipient, and receivers that acknowledge every event. */
+export async function startSensorium(engine: 'sqlite' | 'postgres', by: 'polls' | 'streams' = 'polls'): Promise<Peer> {
   const service = await startService(engine, { LOG_LEVEL: 'error' })
   const sender = await service.agent(['send'])
   const tokens: string[] = []
@@ -16,7 +17,7 @@ export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Pee
     tokens.push(token)
   }
   const free = Array.from({ length: PUBLISHING }, () => new Connection(service.port))
-  const receiving: Connection[] = []
+  const receiving: { close(): void }[] = []
   let isOver = false
 
   async function poll(token: string, connection: Connection, acks: Connection, heard: (id: string) => void) {
@@ -31,8 +32,18 @@ export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Pee
     }
   }
 
+  async function stream(token: string, acks: Connection, heard: (id: string) => void): Promise<void> {
+    const socket = await openStream(service.port, token, (received) => {
+      for (const { eventId } of received) heard(eventId)
+      const ids = received.map(({ deliveryId }) => `"${deliveryId}"`)
+      if (ids.length > 0)
+        void acks.send({ method: 'POST', path: '/v1/delivery/ack', token, body: `{"delivery_ids":[${ids.join()}]}` })
+    })
+    receiving.push({ close: () => socket.destroy() })
+  }
+
   return {
-    name: `Sensorium, ${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}`,
+    name: `Sensorium, ${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${by}`,
     durability: 'on disk (fsync), dedup by id',
     pid: () => service.pid,
     async publish({ id, text }) {
@@ -43,9 +54,13 @@ export async function startSensorium(engine: 'sqlite' | 'postgres'): Promise<Pee
       if (status !== 202) throw new Error(`a publish was answered ${status}`)
     },
     async receive(recipient, heard) {
-      const [polls, acks] = [new Connection(service.port), new Connection(service.port)]
-      receiving.push(polls, acks)
-      poll(tokens[recipient]!, polls, acks, heard).catch(() => {})
+      const token = tokens[recipient]!
+      const acks = new Connection(service.port)
+      receiving.push(acks)
+      if (by === 'streams') return stream(token, acks, heard)
+      const polls = new Connection(service.port)
+      receiving.push(polls)
+      poll(token, polls, acks, heard).catch(() => {})
     },
     async stop() {
       isOver = true
