@@ -43,6 +43,12 @@ export type WaitForDeliveries = (
   checkCaller: () => Promise<void>,
 ) => Promise<ClaimedDelivery[]>
 
+/** A place for what is published into a mailbox meanwhile (handover.ts). */
+export interface OfferedPlace {
+  /** Gives the place up. Returns what was handed over, or null; waits for a transaction that hands something over. */
+  end(): Promise<ClaimedDelivery[]> | null
+}
+
 /**
  * Whether a claim first looks for something due: an empty mailbox then costs a read and no transaction. If something
  * was put in a moment ago, or the last poll got all it asked for, looking would only cost time.

@@ -1,32 +1,25 @@
-// One open stream: the deliveries it holds, and the bytes it writes as server-sent events.
+// One open stream: the deliveries it holds, and when it takes more.
 //
 // 1. It holds at most `max` deliveries that are not settled. A place is freed when the delivery is acknowledged or
 //    given back, or when its lease lapses.
 // 2. Nothing is claimed that the reader does not take: while the connection is full, claiming stops, and what was
 //    claimed before is not written.
-// 3. A long delivery is read when its turn comes, and keeps the turn until its reader has taken it: five thousand
-//    readers that take nothing would otherwise hold five gigabytes.
+// 3. A stream that has taken all that was due offers its room to the publishes that follow: a delivery is stored as
+//    already leased to it, and needs no claim (delivery/handover.ts). It claims again when something else may be due.
 import type { Claim } from '../delivery/claim.ts'
-import type { ClaimedDelivery, EndingLease, Lease, LeasedDelivery } from '../delivery/claimed.ts'
+import type { ClaimedDelivery, EndingLease, Lease, OfferedPlace } from '../delivery/claimed.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { InTurn } from '../kernel/in-turn.ts'
-import { nextTurn } from '../kernel/step-turns.ts'
-import { Stop } from '../kernel/stop.ts'
 import { makeHeldLeases } from './held-leases.ts'
 import { makeReader, type Reader, type Sink } from './reader.ts'
 import type { LeaseRow } from './sql.ts'
-
-/** Claims are sized so that about this much is under way at once, whatever the size of a delivery. */
-const CLAIM_BYTES = 65_536
-const FIRST_GUESS_BYTES = 16_384
-/** A slower reader goes on reading what was written, but does not keep its turn: other leases would run out. */
-const LONGEST_TURN_MS = 10_000
+import { makeWriteDeliveries } from './write-deliveries.ts'
 
 export interface Stream {
   readonly mailbox: Mailbox
   readonly reader: Reader
-  /** Claims what is due and writes it while there is room. */
+  /** Something may be due: claims it and writes it while there is room. */
   pump(): void
   /** Called when the reader has caught up. */
   drained(): void
@@ -48,12 +41,6 @@ export interface Stream {
   lapsesAt(): number
 }
 
-/** Returns a delivery as one event. Line breaks in JSON can only be white space between its parts. */
-export function deliveryEvent({ id, json }: Pick<LeasedDelivery, 'id' | 'json'>): string {
-  const line = json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]+/g, ' ') : json
-  return `event: delivery\nid: ${id}\ndata: ${line}\n\n`
-}
-
 export interface StreamTools {
   claim: Claim
   clock: Clock
@@ -69,63 +56,66 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
   const who = { tenantId: mailbox.tenantId, id: mailbox.recipientId }
   const leases = makeHeldLeases()
   const reader = makeReader(sink, clock)
+  const writing = makeWriteDeliveries(reader, leases, { clock, longInTurn: (run) => longInTurn(who, run) })
+  /** Whether something may be due that no publish hands over. */
+  let mayBeDue = true
+  let offered: OfferedPlace | null = null
+  /** Set when the stream was asked to go on while it was already at work. */
   let again = false
   let wasFilled = false
   let closed = false
-  let bytes = FIRST_GUESS_BYTES
-  let pumping: Promise<void> | null = null
+  let working: Promise<void> | null = null
   let claiming: Promise<unknown> | null = null
-  /** Stopped when the reader has taken what was written, and when the stream is closed. */
-  let taken = new Stop()
 
-  const write = (text: string): void => {
-    bytes = Math.round(bytes * 0.8 + text.length * 0.2) || 1
-    reader.write(text)
+  /** Holds what was claimed and writes it. Returns how many deliveries these are. */
+  async function takeIn(claimed: Promise<ClaimedDelivery[]>): Promise<number> {
+    claiming = claimed.catch(() => {})
+    const deliveries = await claimed
+    leases.add(deliveries)
+    await writing.write(deliveries)
+    return deliveries.length
   }
 
-  const caughtUp = (): Promise<void> => new Promise((resolve) => taken.addEventListener('abort', resolve))
-
-  async function writeOut({ id, json }: ClaimedDelivery): Promise<void> {
-    if (typeof json === 'string') return write(deliveryEvent({ id, json }))
-    await longInTurn(who, async () => {
-      // On SQLite nothing below waits while the reader is quick, so others would have no turn.
-      await nextTurn()
-      // The lease may have run out, or been settled, before its turn came.
-      if (closed || !leases.has(id)) return
-      const text = await json()
-      if (text === undefined) leases.settled([id])
-      if (text === undefined || closed) return
-      write(deliveryEvent({ id, json: text }))
-      if (reader.isBehind()) await clock.sleep(LONGEST_TURN_MS, taken)
-    })
+  /** Gives up the place that was offered. Returns what was handed over to it, or null. */
+  function endOffer(): Promise<ClaimedDelivery[]> | null {
+    const ended = offered?.end() ?? null
+    offered = null
+    return ended
   }
 
   async function run(): Promise<void> {
-    do {
+    for (;;) {
       again = false
+      const handed = endOffer()
+      if (handed) await takeIn(handed)
       const room = max - leases.size
       if (room < 1 && !wasFilled) filled()
       wasFilled = room < 1
       if (closed || reader.isBehind() || room < 1) return
-      const limit = Math.max(1, Math.min(room, Math.floor(CLAIM_BYTES / bytes)))
-      const claimed = claim(mailbox, limit)
-      claiming = claimed.catch(() => {})
-      const deliveries = await claimed
-      leases.add(deliveries)
-      for (const delivery of deliveries) {
-        if (reader.isBehind() && !closed) await caughtUp()
-        // Its lease may have run out, or been settled, while the reader was behind.
-        if (!closed && leases.has(delivery.id)) await writeOut(delivery)
-      }
-      if (deliveries.length === limit) again = true
-    } while (again)
+      const limit = Math.min(room, writing.mostAtOnce())
+      if (!mayBeDue) return void (offered = claim.offer(mailbox, limit, goOn))
+      mayBeDue = false
+      if ((await takeIn(claim(mailbox, limit))) === limit) mayBeDue = true
+    }
+  }
+
+  /** Takes what was handed over, claims if something may be due, and offers the room that is left. */
+  function goOn(): void {
+    again = true
+    working ??= run()
+      .catch((error: unknown) => {
+        mayBeDue = true
+        failed(error)
+      })
+      .finally(() => {
+        working = null
+        if (again) goOn()
+      })
   }
 
   function pump(): void {
-    again = true
-    pumping ??= run()
-      .catch(failed)
-      .finally(() => (pumping = null))
+    mayBeDue = true
+    goOn()
   }
 
   return {
@@ -134,12 +124,11 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
     pump,
     drained() {
       reader.drained()
-      taken.stop()
-      taken = new Stop()
-      pump()
+      writing.caughtUp()
+      goOn()
     },
     settled(ids) {
-      if (leases.settled(ids)) pump()
+      if (leases.settled(ids)) goOn()
     },
     givenBack(ended) {
       if (leases.givenBack(ended)) pump()
@@ -151,14 +140,16 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
     async close(last) {
       if (!closed) {
         closed = true
-        taken.stop()
+        writing.stop()
         reader.end(last)
+        const handed = endOffer()
+        if (handed) await takeIn(handed).catch(() => {})
       }
       await claiming
     },
     held: leases.list,
     isFull: () => leases.size >= max,
-    isIdle: () => !closed && !reader.isBehind() && pumping === null && leases.size < max,
+    isIdle: () => !closed && !reader.isBehind() && working === null && leases.size < max,
     lapsesAt: leases.lapsesAt,
   }
 }

@@ -7,7 +7,7 @@ import { applyOutcome, blockedFor, newEndpoint, wantedBy } from '../../src/outbo
 import { makeHeldLeases } from '../../src/outbound/held-leases.ts'
 import { outcomeOf, retryAfterMs } from '../../src/outbound/outcome.ts'
 import { makeSlots, REPUTATIONS, type Reputation } from '../../src/outbound/slots.ts'
-import { deliveryEvent } from '../../src/outbound/stream.ts'
+import { deliveryEvent } from '../../src/outbound/write-deliveries.ts'
 import { parseEvent } from './tools.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')

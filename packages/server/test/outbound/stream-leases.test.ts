@@ -61,12 +61,12 @@ onBothEngines((engine) => {
         },
       })
       await calls.publish(agent)
-      const { written, stream } = await open(parts)
+      const { written } = await open(parts)
       await until(async () => written.length === 1)
       parts.leaseNotices.extended(agent.id)
       await asked.promise
       await calls.publish(agent)
-      stream.drained()
+      parts.wakeups.wake([agent.id])
       await until(async () => written.length === 2)
       await calls.publish(agent)
       shown.resolve()
@@ -82,7 +82,7 @@ onBothEngines((engine) => {
     test('[RACE-3] a stream that claims a delivery again after it was given back holds the new lease', async () => {
       const parts = partsOn(service.store)
       await calls.publish(agent)
-      const { written, stream } = await open(parts)
+      const { written } = await open(parts)
       await until(async () => written.length === 1)
       const [delivery] = await calls.rows(agent)
       // The delivery is given back in the store, but the stream is not notified yet.
@@ -97,7 +97,7 @@ onBothEngines((engine) => {
           parts.policyOf(mailbox.tenantId),
         ),
       )
-      stream.drained()
+      parts.wakeups.wake([agent.id])
       await until(async () => written.length === 2)
       for (const effect of effects) effect()
       await parts.streams.close()
@@ -163,7 +163,9 @@ for (const [what, isLong] of [
     const sink = { write: (text: string) => written.push(text) > (isLong ? 0 : 1), end() {}, destroy() {} }
     const turn = Promise.withResolvers<void>()
     const stream = openStream(MAILBOX, 10, sink, {
-      claim: (async () => claims.shift() ?? []) as unknown as Claim,
+      claim: Object.assign(async () => claims.shift() ?? [], {
+        offer: () => ({ end: () => null }),
+      }) as unknown as Claim,
       clock: fakeClock(),
       longInTurn: async (_who, run) => (await turn.promise, run()),
       filled() {},
