@@ -7,6 +7,13 @@ import { parseRange, type AddressRange } from './kernel/addresses.ts'
 import { LOG_LEVELS } from './kernel/logger.ts'
 import { misspelt, type Misspelt } from './kernel/misspelt.ts'
 
+/** The database that keeps the store. Its engine is chosen here, and known to `store/` and `memory/index/` alone. */
+export type DatabaseConfig =
+  /** In this process, with its files in `dataDir`. */
+  | { engine: 'sqlite' }
+  /** `readUrl` is of a replica, for reads that may be a little stale. */
+  | { engine: 'postgres'; url: string; readUrl: string | null }
+
 export interface Config {
   host: string
   port: number
@@ -15,10 +22,7 @@ export interface Config {
   workers: number
   /** How long it serves on after a signal, while it reports that it is not ready. */
   drainS: number
-  /** Unset: the embedded store under `dataDir`. */
-  databaseUrl: string | null
-  /** A replica of that database, for reads that may be a little stale. */
-  databaseReadUrl: string | null
+  database: DatabaseConfig
   publicUrl: string | null
   logLevel: string
   /** Unset only with the embedded store, which keeps a secret of its own. */
@@ -179,6 +183,25 @@ function isOneServer(url: string): boolean {
   return servers !== null && servers.urls.length === 1 && !servers.mustFindPrimary
 }
 
+function readDatabase({ read, wrong }: Reader): DatabaseConfig {
+  const url = read<string | null>(
+    'DATABASE_URL',
+    null,
+    `a postgres:// or postgresql:// URL, of one server or of several separated by commas; ${OPTIONS_ACCEPTED}`,
+    (value) => (databaseServers(value) === null ? undefined : value.replace(/\/+$/, '')),
+  )
+  const readUrl = read<string | null>(
+    'DATABASE_READ_URL',
+    null,
+    `the postgres:// or postgresql:// URL of one server; ${OPTIONS_ACCEPTED}`,
+    (value) => (isOneServer(value) ? value.replace(/\/+$/, '') : undefined),
+  )
+  if (url !== null) return { engine: 'postgres', url, readUrl }
+  if (readUrl !== null)
+    wrong.push('DATABASE_READ_URL takes the replica of the server in DATABASE_URL, which is not set')
+  return { engine: 'sqlite' }
+}
+
 function readWorkers({ read, wrong }: Reader, isEmbedded: boolean): number {
   const workers = read<number>(
     'WORKERS',
@@ -207,18 +230,7 @@ export function readConfig(env: Env): Config {
     workers: readWorkers(reader, (env['DATABASE_URL'] ?? '') === ''),
     drainS: whole('DRAIN_S', 0, 0, 300),
     dataDir: read('DATA_DIR', './data', 'a folder', (value) => (value.includes('\0') ? undefined : value)),
-    databaseUrl: read<string | null>(
-      'DATABASE_URL',
-      null,
-      `a postgres:// or postgresql:// URL, of one server or of several separated by commas; ${OPTIONS_ACCEPTED}`,
-      (value) => (databaseServers(value) === null ? undefined : value.replace(/\/+$/, '')),
-    ),
-    databaseReadUrl: read<string | null>(
-      'DATABASE_READ_URL',
-      null,
-      `the postgres:// or postgresql:// URL of one server; ${OPTIONS_ACCEPTED}`,
-      (value) => (isOneServer(value) ? value.replace(/\/+$/, '') : undefined),
-    ),
+    database: readDatabase(reader),
     publicUrl: read<string | null>('PUBLIC_URL', null, BASE_URL, baseUrl),
     logLevel: read<string>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, (value) =>
       LOG_LEVELS.find((level) => level === value),
@@ -272,7 +284,7 @@ export function readConfig(env: Env): Config {
     misspelt: [],
   }
   if (
-    config.databaseUrl !== null &&
+    config.database.engine === 'postgres' &&
     config.secret === null &&
     !wrong.some((line) => line.startsWith('SENSORIUM_SECRET'))
   ) {
@@ -280,8 +292,6 @@ export function readConfig(env: Env): Config {
       `SENSORIUM_SECRET takes at least ${LEAST_SECRET} characters; it is required with DATABASE_URL, the same on every node`,
     )
   }
-  if (config.databaseReadUrl !== null && config.databaseUrl === null)
-    wrong.push('DATABASE_READ_URL takes the replica of the server in DATABASE_URL, which is not set')
   if (wrong.length > 0) throw new ConfigError(wrong)
   return { ...config, misspelt: misspelt(env, reader.names) }
 }

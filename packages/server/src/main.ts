@@ -5,9 +5,7 @@ import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
 import { makeLogger, type Logger } from './kernel/logger.ts'
 import { serve } from './serve.ts'
-import { makeDataDirectory } from './store/data-directory.ts'
-import { openStore, type Opened } from './store/open.ts'
-import { ownDirectory, requireUnused } from './store/own-directory.ts'
+import { openStore, ownStore, type Opened } from './store/open.ts'
 import { FirstWorkerFailed, makeWorkers } from './workers/primary.ts'
 import { joinPrimary, type Worker } from './workers/worker.ts'
 
@@ -48,11 +46,7 @@ function onSignals(stop: (signal: string) => void, again: () => void): void {
 }
 
 async function runAlone(config: Config, log: Logger): Promise<void> {
-  if (config.databaseUrl === null) {
-    makeDataDirectory(config.dataDir)
-    ownDirectory(config.dataDir)
-    requireUnused(config.dataDir)
-  }
+  ownStore(config)
   let adminKey: string | null = null
   const makeFirstKey = async (opened: Opened): Promise<void> => {
     adminKey = await bootstrapOn(config)(opened)

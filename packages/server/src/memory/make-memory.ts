@@ -33,7 +33,7 @@ export interface MemoryParts {
 }
 
 export interface MemoryPartsTools {
-  config: Pick<Config, 'embeddings' | 'rerank' | 'dataDir' | 'databaseUrl'>
+  config: Pick<Config, 'embeddings' | 'rerank' | 'dataDir' | 'database'>
   store: Store
   clock: Clock
   log: Logger

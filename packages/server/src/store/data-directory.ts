@@ -4,6 +4,11 @@
 // SQLite gets absolute names only: it takes one that begins with `file:` for a URI.
 import { closeSync, lchownSync, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
+import type { Config } from '../config.ts'
+
+/** The folder whose files are the store; null if a server keeps it. */
+export const storeFolder = ({ database, dataDir }: Pick<Config, 'database' | 'dataDir'>): string | null =>
+  database.engine === 'sqlite' ? dataDir : null
 
 export const databaseFile = (directory: string): string => path.resolve(directory, 'sensorium.db')
 

@@ -7,6 +7,7 @@
 // 2. Inside a transaction, await nothing but the database, or a turn of the event loop in a long series of writes. On
 //    SQLite, transactions that arrive together share one commit.
 // 3. `tx` resolves after the commit is on disk, unless it is called with `mayBeLost`.
+import type { DatabaseConfig } from '../config.ts'
 
 export type Value = string | number | null | Uint8Array | readonly string[]
 
@@ -37,7 +38,7 @@ export interface Move {
 
 export interface Dialect {
   /** For store/ only, whose statements differ by engine. Features ask about capabilities instead: see Capabilities. */
-  engine: 'sqlite' | 'postgres'
+  engine: DatabaseConfig['engine']
   /** The condition that `column` is in a list, which is bound as one value made with `list`. */
   inList(column: string): string
   list(values: readonly string[]): Value

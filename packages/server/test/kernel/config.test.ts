@@ -17,8 +17,7 @@ test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] with nothing set, the defaults hol
     workers: 1,
     drainS: 0,
     dataDir: './data',
-    databaseUrl: null,
-    databaseReadUrl: null,
+    database: { engine: 'sqlite' },
     publicUrl: null,
     logLevel: 'info',
     secret: null,
@@ -162,7 +161,8 @@ test('[CFG-1] several wrong values are reported together', () => {
 test('[CFG-3] with PostgreSQL a secret is required', () => {
   assert.throws(() => readConfig({ DATABASE_URL: 'postgres://a/b' }), /SENSORIUM_SECRET/)
   const config = readConfig({ DATABASE_URL: 'postgres://a/b', SENSORIUM_SECRET: 'x'.repeat(16) })
-  assert.deepEqual([config.databaseUrl, config.secret], ['postgres://a/b', 'x'.repeat(16)])
+  assert.deepEqual(config.database, { engine: 'postgres', url: 'postgres://a/b', readUrl: null })
+  assert.equal(config.secret, 'x'.repeat(16))
 })
 
 test('[CFG-2] [CFG-4] [CFG-5] [CFG-6] [CFG-7] every variable is read', () => {

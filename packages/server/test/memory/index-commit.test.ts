@@ -48,11 +48,7 @@ onBothEngines((engine) => {
     assert.deepEqual(await holding('ferry'), ['Harbour', 'Museum'])
 
     const principal = { kind: 'agent', id: agent.id, tenantId: tenant.id, teamId: null } as Principal
-    const index = openIndex(
-      { dataDir: service.config.dataDir, databaseUrl: service.config.databaseUrl },
-      service.store,
-      ({ id }) => told.push(id),
-    )
+    const index = openIndex(service.config, service.store, ({ id }) => told.push(id))
     const tools = { now: service.clock.now, index, quotas: unlimited() }
     const changeAll = async (tx: Db): Promise<void> => {
       await changeMemory(tx, tools, principal, harbour.id, { title: 'Airport', content: 'The tram leaves at nine.' })

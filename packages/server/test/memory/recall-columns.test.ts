@@ -155,7 +155,7 @@ if (POSTGRES_URL)
       const empty = await emptyStore(postgres)
       ;({ store, drop } = empty)
       await migrate(store, NOW)
-      index = postgresIndex(store, empty.config.databaseUrl!, () => {})
+      index = postgresIndex(store, empty.env['DATABASE_URL']!, () => {})
     })
     after(async () => {
       await index.close()

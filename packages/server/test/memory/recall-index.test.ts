@@ -147,12 +147,12 @@ const WAYS: Record<string, () => Promise<Opened>> = {
   },
   ...(POSTGRES_URL && {
     'PostgreSQL as the server has it': async () => {
-      const { store, config, drop } = await emptyStore(postgres)
-      return { store, index: postgresIndex(store, config.databaseUrl!, () => {}), size: SIZE, drop }
+      const { store, env, drop } = await emptyStore(postgres)
+      return { store, index: postgresIndex(store, env['DATABASE_URL']!, () => {}), size: SIZE, drop }
     },
     'PostgreSQL without columns': async () => {
-      const { store, config, drop } = await emptyStore(postgres)
-      const index = postgresIndex(store, config.databaseUrl!, () => {})
+      const { store, env, drop } = await emptyStore(postgres)
+      const index = postgresIndex(store, env['DATABASE_URL']!, () => {})
       return { store, index: { ...index, find: findWith(postgresFinder(store)) }, size: SIZE, drop }
     },
   }),

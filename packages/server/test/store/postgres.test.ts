@@ -67,7 +67,7 @@ test('[HTTP-28] a connection that breaks between two statements of a transaction
   skip,
 }, async () => {
   const lost = Promise.withResolvers<void>()
-  const watched = openPostgres({ url: opened.config.databaseUrl!, clock: systemClock, warn: () => lost.resolve() })
+  const watched = openPostgres({ url: opened.env['DATABASE_URL']!, clock: systemClock, warn: () => lost.resolve() })
   const cut = watched.tx(async (tx) => {
     const [me] = await tx.rows<{ pid: number }>('select pg_backend_pid() as pid')
     await store.rows('select pg_terminate_backend(?)', [me!.pid])
@@ -167,7 +167,7 @@ test('[STO-11] a value that is taken on each of five tries is refused with the e
 })
 
 test('[STO-11] a caller that finds all connections in use is told that the store is busy', { skip }, async () => {
-  const small = openPostgres({ url: opened.config.databaseUrl!, clock: systemClock, poolSize: 1 })
+  const small = openPostgres({ url: opened.env['DATABASE_URL']!, clock: systemClock, poolSize: 1 })
   const held = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const holder = small.tx(async (tx) => {

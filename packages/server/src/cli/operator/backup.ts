@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { copyDatabase } from '../../store/backup.ts'
-import { databaseFile, isThere } from '../../store/data-directory.ts'
+import { databaseFile, isThere, storeFolder } from '../../store/data-directory.ts'
 import { ruleBroken } from '../../kernel/failure.ts'
 import { secretFile } from '../../store/secret-file.ts'
 import { Unsupported, type OperatorRun } from '../command.ts'
@@ -9,18 +9,19 @@ import { quoted } from '../terminal/quoted.ts'
 import { errorScreen } from '../terminal/screen.ts'
 
 export const run: OperatorRun = async ({ args, config }) => {
-  const { databaseUrl, dataDir, secret } = config()
+  const settings = config()
+  const folder = storeFolder(settings)
   const file = args[0]!
-  if (databaseUrl !== null) {
+  if (folder === null) {
     throw new Unsupported(
       'PostgreSQL is backed up with its own tool',
       `pg_dump --format=custom --file=${quoted(file)} "$DATABASE_URL"`,
     )
   }
-  const database = databaseFile(dataDir)
-  if (!isThere(database)) throw ruleBroken('no_store', `There is no store in ${dataDir} yet`)
+  const database = databaseFile(folder)
+  if (!isThere(database)) throw ruleBroken('no_store', `There is no store in ${folder} yet`)
   const { bytes, schemaVersion } = await watched(database, file, () => copyDatabase(database, file))
-  const kept = secret === null && isThere(secretFile(dataDir)) ? secretFile(dataDir) : null
+  const kept = settings.secret === null && isThere(secretFile(folder)) ? secretFile(folder) : null
   const note = `Keep the master secret (${kept ?? 'SENSORIUM_SECRET'}) too, in another place: without it no key in the copy works, and nothing that is encrypted in it can be read.`
   return {
     json: { file, bytes, schema_version: schemaVersion, secret_file: kept },

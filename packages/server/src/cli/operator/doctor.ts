@@ -6,7 +6,7 @@ import { iso, type Clock } from '../../kernel/clock.ts'
 import { makeSecrets } from '../../kernel/secrets.ts'
 import { verifiedWeights } from '../../memory/embed/model.ts'
 import { modelFolder, runtimePackage } from '../../memory/embed/model-files.ts'
-import { tooOpen } from '../../store/data-directory.ts'
+import { storeFolder, tooOpen } from '../../store/data-directory.ts'
 import type { Store } from '../../store/db.ts'
 import { schemaStanding, schemaVersion } from '../../store/migrate.ts'
 import { connect, fingerprintOf, requireWholeEngine, storeExists } from '../../store/open.ts'
@@ -58,9 +58,8 @@ export const run: OperatorRun = async ({ config, clock }) => {
       if (error instanceof ConfigError) return wrong(error.problems.join('; '))
       throw error
     }
-    return fine(
-      settings.databaseUrl === null ? `the embedded store in ${path.resolve(settings.dataDir)}` : 'PostgreSQL',
-    )
+    const folder = storeFolder(settings)
+    return fine(folder === null ? 'PostgreSQL' : `the embedded store in ${path.resolve(folder)}`)
   })
   if (settings) await examine(settings, clock, look)
 
@@ -86,8 +85,8 @@ async function examine(config: Config, clock: Clock, look: Look): Promise<void> 
       return fine('none yet; the first start makes it')
     })
     await look('secret', () => examineSecret(config, store))
-    await look('disk', () => examineDisk(config))
-    await look('files', () => examineFiles(config))
+    await look('disk', () => examineDisk(storeFolder(config)))
+    await look('files', () => examineFiles(storeFolder(config)))
     await look('clock', () => examineClock(store, clock))
     await look('model', () => examineModel(config))
     await look('service', () => examineService(config, { hasStore }))
@@ -118,8 +117,8 @@ async function examineSecret({ secret, dataDir }: Config, store: Store | null): 
   return fine(master === null ? 'none yet; the first start makes it' : source)
 }
 
-function examineDisk({ dataDir, databaseUrl }: Config): Finding {
-  if (databaseUrl !== null) return fine('nothing is kept on this disk')
+function examineDisk(dataDir: string | null): Finding {
+  if (dataDir === null) return fine('nothing is kept on this disk')
   // The data folder, or the nearest existing folder that it will be created in.
   let folder = path.resolve(dataDir)
   while (!existsSync(folder)) folder = path.dirname(folder)
@@ -132,8 +131,8 @@ function examineDisk({ dataDir, databaseUrl }: Config): Finding {
     : fine(text)
 }
 
-function examineFiles({ dataDir, databaseUrl }: Config): Finding {
-  const open = databaseUrl === null ? tooOpen(dataDir) : []
+function examineFiles(dataDir: string | null): Finding {
+  const open = dataDir === null ? [] : tooOpen(dataDir)
   if (open.length === 0) return fine('nobody else can read them')
   return wrong(`others may read ${open.map(({ file, mode }) => `${file} (mode ${mode})`).join(', ')}: chmod 600 them`)
 }

@@ -8,20 +8,13 @@ import { ruleBroken } from '../../kernel/failure.ts'
 import { idMaker } from '../../kernel/ids.ts'
 import { OPERATOR, type Input } from '../../operations/call.ts'
 import { resultOf } from '../../operations/response.ts'
-import { openStore, storeExists, type Opened } from '../../store/open.ts'
-import { requireUnusedElsewhere } from '../../store/own-directory.ts'
+import { openBesideService, type Opened } from '../../store/open.ts'
 import type { ParsedInput, OperatorInvocation } from '../command.ts'
 import { originOf } from './ingest-options.ts'
 
-/**
- * Opens an existing store and never creates one: a mistyped folder must not become a store. Nor does it migrate one,
- * because a service of the release that made it may be running on it, and would not know the new schema.
- */
 async function open(settings: Config): Promise<Opened> {
-  if (storeExists(settings)) {
-    if (settings.databaseUrl === null) requireUnusedElsewhere(settings.dataDir)
-    return openStore(settings, systemClock, { refuseOlder: true })
-  }
+  const opened = await openBesideService(settings, systemClock)
+  if (opened) return opened
   throw ruleBroken(
     'no_store',
     `There is no store in ${path.resolve(settings.dataDir)}. Set DATA_DIR or DATABASE_URL as the service has it; \`sensorium start\` makes a store`,

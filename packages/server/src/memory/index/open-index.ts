@@ -7,10 +7,10 @@ import { postgresIndex } from './postgres-index.ts'
 import { sqliteIndex } from './sqlite-index.ts'
 
 export const openIndex = (
-  config: Pick<Config, 'dataDir' | 'databaseUrl'>,
+  { database, dataDir }: Pick<Config, 'database' | 'dataDir'>,
   store: Store,
   toEmbed: (memory: IndexedMemory) => void,
 ): MemoryIndex =>
-  config.databaseUrl === null
-    ? sqliteIndex(store, databaseFile(config.dataDir), toEmbed)
-    : postgresIndex(store, config.databaseUrl, toEmbed)
+  database.engine === 'sqlite'
+    ? sqliteIndex(store, databaseFile(dataDir), toEmbed)
+    : postgresIndex(store, database.url, toEmbed)
