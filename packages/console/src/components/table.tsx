@@ -1,6 +1,6 @@
 // A table of any length: only the rows in view are in the page. Arrow keys move between rows, Enter opens one.
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import type { Column } from './column.ts'
 import { useScrollPlace } from './scroll-place.ts'
 import { TableRow, type RowActions } from './table-row.tsx'
@@ -49,6 +49,28 @@ function leadsTo(key: string, index: number, count: number): number | null {
   return to < 0 || to >= count ? null : to
 }
 
+/** Tells which rows are in view, unless the user only scrolls past them. */
+function useLook(from: number, to: number, onLook: ((from: number, to: number) => void) | undefined): void {
+  const passed = useRef(from)
+  useEffect(() => {
+    if (onLook === undefined) return undefined
+    const isDragged = Math.abs(from - passed.current) > to - from
+    passed.current = from
+    if (!isDragged) onLook(from, to)
+    const timer = setTimeout(() => onLook(from, to), RESTS_MS)
+    return () => clearTimeout(timer)
+  }, [from, to, onLook])
+}
+
+/** Shows another list from its beginning. */
+function useBeginning(scroller: RefObject<HTMLElement | null>, of: string | undefined): void {
+  const previous = useRef(of)
+  useLayoutEffect(() => {
+    if (previous.current !== of) scroller.current?.scrollTo(0, 0)
+    previous.current = of
+  }, [scroller, of])
+}
+
 export function Table<T>(props: TableProps<T>) {
   const { label, columns, keyOf, onOpen, isSelected, fill = false, of, foot, empty, onLook } = props
   const count = props.rows === undefined ? props.count : props.rows.length
@@ -71,20 +93,8 @@ export function Table<T>(props: TableProps<T>) {
   // all were, Tab would have to pass every row, and each would bring more of a long list into the page.
   const [focused, setFocused] = useState(0)
   const stop = focused >= from && focused <= to ? focused : Math.min(virtual.range?.startIndex ?? from, to)
-  const passed = useRef(from)
-  useEffect(() => {
-    if (onLook === undefined) return undefined
-    const isDragged = Math.abs(from - passed.current) > to - from
-    passed.current = from
-    if (!isDragged) onLook(from, to)
-    const timer = setTimeout(() => onLook(from, to), RESTS_MS)
-    return () => clearTimeout(timer)
-  }, [from, to, onLook])
-  const previous = useRef(of)
-  useLayoutEffect(() => {
-    if (previous.current !== of) scroller.current?.scrollTo(0, 0)
-    previous.current = of
-  }, [of])
+  useLook(from, to, onLook)
+  useBeginning(scroller, of)
 
   // A row is rendered again when it changes, not when the table is scrolled, so it looks up its actions here.
   const actions = useRef<RowActions>({ open() {}, focus() {}, press() {} })

@@ -32,27 +32,51 @@ export interface KnownEndpoints {
 const SCAN_ROWS = 1_000
 const MAX_KNOWN = 50_000
 
-export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
-  const { store, wakeups, announcements, clock, log, stopping, markDue } = tools
+/** What is known of each endpoint, by its agent. */
+function makeBook(clock: Clock) {
   const endpoints = new Map<string, Endpoint>()
   /** Endpoints of agents that are not pushed to at the moment: a pause ends neither a breaker nor a Retry-After. */
   const resting = new Map<string, Endpoint>()
+
+  const isIdle = ({ due, history, claiming, wakeAt }: Endpoint): boolean =>
+    !due && history.underWay === 0 && !claiming && wakeAt === Infinity
+
+  return {
+    endpoints,
+    resting,
+    endpointOf({ tenant_id, id, delivery_endpoint: url }: PushedAgent): Endpoint {
+      let endpoint = endpoints.get(id)
+      if (!endpoint) {
+        endpoint = resting.get(id) ?? newEndpoint({ tenantId: tenant_id, recipientId: id }, url)
+        resting.delete(id)
+        endpoints.set(id, endpoint)
+      }
+      noteUrl(endpoint, url)
+      return endpoint
+    },
+    forget(endpoint: Endpoint): void {
+      const { recipientId } = endpoint.mailbox
+      if (endpoints.get(recipientId) !== endpoint) return
+      endpoints.delete(recipientId)
+      if (endpoint.history.breaker.failures === 0 && blockedFor(endpoint, clock.elapsed()) === 0) return
+      if (resting.size >= MAX_KNOWN) resting.clear()
+      resting.set(recipientId, endpoint)
+    },
+    forgetIdle(): void {
+      if (endpoints.size <= MAX_KNOWN) return
+      for (const [id, endpoint] of endpoints) if (isIdle(endpoint)) endpoints.delete(id)
+    },
+  }
+}
+
+export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
+  const { store, wakeups, announcements, clock, log, stopping, markDue } = tools
+  const { endpoints, resting, endpointOf, forget, forgetIdle } = makeBook(clock)
   /** Recipients that were not pushed to when a wake-up came. The scan finds those that have become so. */
   const notPushed = new Set<string>()
   let toAsk = new Set<string>()
   let isAsking = false
   let scannedUpTo = ''
-
-  function endpointOf({ tenant_id, id, delivery_endpoint: url }: PushedAgent): Endpoint {
-    let endpoint = endpoints.get(id)
-    if (!endpoint) {
-      endpoint = resting.get(id) ?? newEndpoint({ tenantId: tenant_id, recipientId: id }, url)
-      resting.delete(id)
-      endpoints.set(id, endpoint)
-    }
-    noteUrl(endpoint, url)
-    return endpoint
-  }
 
   /**
    * One query at a time, with all ids that came up meanwhile. It stands in the same line for a connection as the
@@ -103,14 +127,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
       notPushed.delete(row.id)
       if (row.due) markDue(endpointOf(row))
     }
-    if (endpoints.size > MAX_KNOWN) forgetIdle()
-  }
-
-  function forgetIdle(): void {
-    for (const [id, endpoint] of endpoints) {
-      if (!endpoint.due && endpoint.history.underWay === 0 && !endpoint.claiming && endpoint.wakeAt === Infinity)
-        endpoints.delete(id)
-    }
+    forgetIdle()
   }
 
   // A wake-up without names may mean any recipient: the scan runs within a second anyway.
@@ -129,14 +146,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
     get: (agentId) => endpoints.get(agentId) ?? resting.get(agentId),
     all: () => endpoints.values(),
     noteArrivals,
-    forget(endpoint) {
-      const { recipientId } = endpoint.mailbox
-      if (endpoints.get(recipientId) !== endpoint) return
-      endpoints.delete(recipientId)
-      if (endpoint.history.breaker.failures === 0 && blockedFor(endpoint, clock.elapsed()) === 0) return
-      if (resting.size >= MAX_KNOWN) resting.clear()
-      resting.set(recipientId, endpoint)
-    },
+    forget,
     scan,
   }
 }
