@@ -75,7 +75,7 @@ export const LEAST_SECRET = 16
 const SECRET_TEXT = `at least ${LEAST_SECRET} characters, not counting white space around them`
 
 /** Reads variables, and collects a sentence for each that is wrong. */
-function makeReader(env: Env) {
+function makeEnvReader(env: Env) {
   const wrong: string[] = []
   const names = new Set<string>()
 
@@ -105,7 +105,7 @@ function makeReader(env: Env) {
   return { wrong, names, read, whole, limit, text }
 }
 
-type Reader = ReturnType<typeof makeReader>
+type EnvReader = ReturnType<typeof makeEnvReader>
 
 /**
  * Without credentials: no request can be made to a URL that has some, and its error would show them in the log. Without
@@ -144,7 +144,7 @@ function addressRanges(text: string): AddressRange[] | undefined {
   return ranges.includes(undefined) ? undefined : (ranges as AddressRange[])
 }
 
-function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
+function readEmbeddings({ read, text, wrong }: EnvReader): Config['embeddings'] {
   const embeddings = read<Config['embeddings']>(
     'EMBEDDINGS',
     { kind: 'builtin' },
@@ -162,7 +162,7 @@ function readEmbeddings({ read, text, wrong }: Reader): Config['embeddings'] {
   return embeddings
 }
 
-function readRerank({ read, text, wrong }: Reader): Config['rerank'] {
+function readRerank({ read, text, wrong }: EnvReader): Config['rerank'] {
   const url = read<string | null>('RERANK', null, `${WEB_URL}; a key goes into RERANK_API_KEY`, webUrl)
   const model = text('RERANK_MODEL')
   const apiKey = text('RERANK_API_KEY')
@@ -183,7 +183,7 @@ function isOneServer(url: string): boolean {
   return servers !== null && servers.urls.length === 1 && !servers.mustFindPrimary
 }
 
-function readDatabase({ read, wrong }: Reader): DatabaseConfig {
+function readDatabase({ read, wrong }: EnvReader): DatabaseConfig {
   const url = read<string | null>(
     'DATABASE_URL',
     null,
@@ -202,7 +202,7 @@ function readDatabase({ read, wrong }: Reader): DatabaseConfig {
   return { engine: 'sqlite' }
 }
 
-function readWorkers({ read, wrong }: Reader, isEmbedded: boolean): number {
+function readWorkers({ read, wrong }: EnvReader, isEmbedded: boolean): number {
   const workers = read<number>(
     'WORKERS',
     isEmbedded ? 1 : autoWorkers(),
@@ -222,7 +222,7 @@ function readWorkers({ read, wrong }: Reader, isEmbedded: boolean): number {
 }
 
 export function readConfig(env: Env): Config {
-  const reader = makeReader(env)
+  const reader = makeEnvReader(env)
   const { wrong, read, whole, limit } = reader
   const config: Config = {
     host: read('HOST', '0.0.0.0', 'a host name or address', (value) => (/^[\w.:-]+$/.test(value) ? value : undefined)),

@@ -2,7 +2,15 @@
 // entries took half a second at once; the page is read on the way.
 import type { Db } from '../store/db.ts'
 import type { Pause } from '../kernel/step-turns.ts'
-import { countEntries, cursorAfter, readEntries, walkOf, type AuditQuery, type Cursor, type ReadRow } from './sql.ts'
+import {
+  countEntries,
+  cursorAfter,
+  readEntries,
+  walkOf,
+  type AuditQuery,
+  type EntryCursor,
+  type ReadRow,
+} from './sql.ts'
 
 /** Entries of one step: about two milliseconds on SQLite, if the action of each has to be looked up. */
 export const STEP = 2_000
@@ -18,14 +26,14 @@ export async function pageEntries(
   const walk = walkOf(tenantId, query)
   const rows: ReadRow[] = []
   let total = 0
-  for (let last: Cursor | null = null; ; await pause()) {
+  for (let last: EntryCursor | null = null; ; await pause()) {
     const { read, found } = await countEntries(db, walk, last, STEP)
     // Only as many as were found in this step, so that a statement never searches beyond it.
     const skipped = Math.max(0, offset - total)
     const wanted = Math.min(found - skipped, limit - rows.length)
     if (wanted > 0) rows.push(...(await readEntries(db, walk, last, skipped, wanted)))
     total += found
-    const next: Cursor | undefined = read < STEP ? undefined : await cursorAfter(db, walk, last, STEP)
+    const next: EntryCursor | undefined = read < STEP ? undefined : await cursorAfter(db, walk, last, STEP)
     if (!next) return { rows, total }
     last = next
   }

@@ -52,7 +52,7 @@ export interface Walk {
 }
 
 /** How far a walk through the log has come. */
-export type Cursor = Pick<AuditRow, 'at' | 'id'>
+export type EntryCursor = Pick<AuditRow, 'at' | 'id'>
 
 export function walkOf(tenantId: string, { actor, action, since, until }: AuditQuery): Walk {
   const conditions: [string, Value | undefined][] = [
@@ -74,7 +74,7 @@ export function walkOf(tenantId: string, { actor, action, since, until }: AuditQ
 const before = (
   { dialect }: Db,
   { where, values, index }: Walk,
-  last: Cursor | null,
+  last: EntryCursor | null,
 ): { from: string; values: readonly Value[] } => ({
   from: `from audit_entries ${index === null ? '' : dialect.byIndex(index)} where ${where}${last === null ? '' : ' and (at, id) < (?, ?)'}`,
   values: last === null ? values : [...values, last.at, last.id],
@@ -84,7 +84,7 @@ const before = (
 export async function countEntries(
   db: Db,
   walk: Walk,
-  last: Cursor | null,
+  last: EntryCursor | null,
   most: number,
 ): Promise<{ read: number; found: number }> {
   const { from, values } = before(db, walk, last)
@@ -99,16 +99,21 @@ export async function countEntries(
 }
 
 /** Returns the place of the entry that is the `nth` after `last`. */
-export const cursorAfter = (db: Db, walk: Walk, last: Cursor | null, nth: number): Promise<Cursor | undefined> => {
+export const cursorAfter = (
+  db: Db,
+  walk: Walk,
+  last: EntryCursor | null,
+  nth: number,
+): Promise<EntryCursor | undefined> => {
   const { from, values } = before(db, walk, last)
-  return one<Cursor>(db, `select at, id ${from} order by at desc, id desc limit 1 offset ?`, [...values, nth - 1])
+  return one<EntryCursor>(db, `select at, id ${from} order by at desc, id desc limit 1 offset ?`, [...values, nth - 1])
 }
 
 /** Returns up to `most` of the next entries that follow `last`, newest first, without the first `skipped`. */
 export const readEntries = (
   db: Db,
   walk: Walk,
-  last: Cursor | null,
+  last: EntryCursor | null,
   skipped: number,
   most: number,
 ): Promise<ReadRow[]> => {

@@ -69,7 +69,7 @@ export const revokeKeyRow = (db: Db, tenantId: string, ownerId: string, id: stri
     id,
   ])
 
-export interface StandingRow {
+export interface KeyStandingRow {
   id: string
   standing: 'live' | 'revoked' | 'inactive'
   /** The team of the key's agent. */
@@ -78,7 +78,7 @@ export interface StandingRow {
 }
 
 /** A key, with the columns that decide its standing. */
-interface KeyStandingRow {
+interface KeyWithOwner {
   tenant_id: string
   id: string
   owner_type: string
@@ -96,12 +96,12 @@ export const readStandings = (
   isSharded: boolean,
   tenantIds: string[],
   keyIds: string[],
-): Promise<StandingRow[]> =>
+): Promise<KeyStandingRow[]> =>
   isSharded ? standingsByTenant(db, tenantIds, keyIds) : standingsAtOnce(db, tenantIds, keyIds)
 
 /** Two lists instead of pairs: the id of a key is unique over all tenants. */
-const standingsAtOnce = (db: Reads, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> =>
-  db.rows<StandingRow>(
+const standingsAtOnce = (db: Reads, tenantIds: string[], keyIds: string[]): Promise<KeyStandingRow[]> =>
+  db.rows<KeyStandingRow>(
     `select k.id, case when k.revoked_at is not null then 'revoked'
                        when k.owner_type = 'agent' and a.status <> 'active' then 'inactive'
                        else 'live' end as standing, a.team_id, k.expires_at
@@ -111,8 +111,8 @@ const standingsAtOnce = (db: Reads, tenantIds: string[], keyIds: string[]): Prom
   )
 
 /** Keys are on every machine, agents with their tenant: one query for the keys, and one for each tenant. */
-async function standingsByTenant(db: Reads, tenantIds: string[], keyIds: string[]): Promise<StandingRow[]> {
-  const keys = await db.rows<KeyStandingRow>(
+async function standingsByTenant(db: Reads, tenantIds: string[], keyIds: string[]): Promise<KeyStandingRow[]> {
+  const keys = await db.rows<KeyWithOwner>(
     `select tenant_id, id, owner_type, owner_id, revoked_at, expires_at from api_keys where ${db.dialect.inList('tenant_id')} and ${db.dialect.inList('id')}`,
     [db.dialect.list(tenantIds), db.dialect.list(keyIds)],
   )
@@ -122,7 +122,7 @@ async function standingsByTenant(db: Reads, tenantIds: string[], keyIds: string[
       const owners = ofTenant.filter(({ owner_type }) => owner_type === 'agent').map(({ owner_id }) => owner_id)
       const agents = owners.length > 0 ? await readOwners(db, tenantId, owners) : []
       const byId = new Map(agents.map((agent) => [agent.id, agent]))
-      return ofTenant.map(({ id, owner_id, revoked_at, expires_at }): StandingRow => {
+      return ofTenant.map(({ id, owner_id, revoked_at, expires_at }): KeyStandingRow => {
         const { status = 'active', team_id = null } = byId.get(owner_id) ?? {}
         return {
           id,

@@ -8,7 +8,7 @@ import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
 import { AGING_CHANGES } from '../routing/sql.ts'
-import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type Cursor } from './sql.ts'
+import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type EventCursor } from './sql.ts'
 
 const STEP = 200
 const DAY_MS = 86_400_000
@@ -38,7 +38,7 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
 
   async function ofTenant(tenantId: string, before: number): Promise<number> {
     let total = 0
-    for (let after: Cursor = { received_at: -1, place: 0, id: '' }; ; ) {
+    for (let after: EventCursor = { received_at: -1, place: 0, id: '' }; ; ) {
       const page = await pageOldEvents(store, tenantId, after, before, STEP)
       const last = page.at(-1)
       if (!last) return total

@@ -6,7 +6,7 @@ import { iso } from '../kernel/clock.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db } from '../store/db.ts'
-import { pageEvents, findListed, type FoundEvent, type Cursor } from './sql.ts'
+import { pageEvents, findListed, type FoundEvent, type EventCursor } from './sql.ts'
 import { summarize } from './summaries.ts'
 
 export interface EventQuery {
@@ -60,7 +60,7 @@ async function lookThrough(
   const from = since === undefined ? 0 : Date.parse(since)
   const found: FoundEvent[] = []
   // Before the first place of the millisecond after `until`.
-  let before: Cursor = {
+  let before: EventCursor = {
     received_at: until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(until) + 1,
     place: -1,
     id: '',

@@ -86,20 +86,20 @@ export async function storedAmong(db: Reads, tenantId: string, ids: string[]): P
 }
 
 /** How far a walk through events has come, in the order in which they were received. */
-export interface Cursor {
+export interface EventCursor {
   received_at: number
   place: number
   id: string
 }
 
-export interface ListedEvent extends Cursor {
+export interface ListedEvent extends EventCursor {
   type: string
   /** The size of the envelope. */
   bytes: number
 }
 
 /** A page of retained events without their envelopes, newest first, before a place in that order. */
-export const pageNewestEvents = (db: Db, tenantId: string, before: Cursor, limit: number) =>
+export const pageNewestEvents = (db: Db, tenantId: string, before: EventCursor, limit: number) =>
   db.rows<ListedEvent>(
     `select id, type, octet_length(envelope) as bytes, received_at, place from events
       where tenant_id = ? and purged_at is null and (received_at, place, id) < (?, ?, ?) order by received_at desc, place desc, id desc limit ?`,
@@ -122,8 +122,8 @@ export const eventOfDelivery = (db: Db, tenantId: string, deliveryId: string) =>
   )
 
 /** A page of a tenant's events past retention, oldest first, after a place in that order. */
-export const pageOldEvents = (db: Db, tenantId: string, after: Cursor, before: number, limit: number) =>
-  db.rows<Cursor>(
+export const pageOldEvents = (db: Db, tenantId: string, after: EventCursor, before: number, limit: number) =>
+  db.rows<EventCursor>(
     `select id, received_at, place from events
       where tenant_id = ? and purged_at is null and (received_at, place, id) > (?, ?, ?) and received_at < ? order by received_at, place, id limit ?`,
     [tenantId, after.received_at, after.place, after.id, before, limit],
@@ -216,7 +216,7 @@ const FOUND = 'id, type, source, subject, sender_id, causation_id, octet_length(
 /**
  * A page of retained events without their envelopes, newest first, before a place in that order and not before a time.
  */
-export const pageEvents = (db: Db, tenantId: string, before: Cursor, since: number, limit: number) =>
+export const pageEvents = (db: Db, tenantId: string, before: EventCursor, since: number, limit: number) =>
   db.rows<FoundEvent>(
     `select ${FOUND} from events
       where tenant_id = ? and purged_at is null and (received_at, place, id) < (?, ?, ?) and received_at >= ?

@@ -8,7 +8,7 @@ import type { Db, Store } from '../store/db.ts'
 import { insertDeliveries, type NewDeliveryRow } from '../delivery/insert-deliveries.ts'
 import { eventsSentTo } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import { holdRetained, pageNewestEvents, readEnvelopes, type ListedEvent, type Cursor } from '../events/sql.ts'
+import { holdRetained, pageNewestEvents, readEnvelopes, type ListedEvent, type EventCursor } from '../events/sql.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
@@ -87,7 +87,7 @@ async function matchingEvents(store: Store, row: InterestRow, most: number): Pro
   const glob = compileGlob(row.event_type)
   const filter = row.filter_expression === null ? null : compileFilter(row.filter_expression)
   const found: string[] = []
-  for (let before: Cursor = { received_at: Number.MAX_SAFE_INTEGER, place: 0, id: '' }; found.length < most; ) {
+  for (let before: EventCursor = { received_at: Number.MAX_SAFE_INTEGER, place: 0, id: '' }; found.length < most; ) {
     const page = await pageNewestEvents(store, row.tenant_id, before, PAGE)
     const ofType = page.filter(({ type }) => glob.matches(type))
     found.push(

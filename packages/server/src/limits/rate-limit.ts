@@ -16,9 +16,9 @@ import { oneAtATime } from '../kernel/one-at-a-time.ts'
 import type { Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
 import { syncCounts } from './sync-counts.ts'
-import { makeWindows, type Subject } from './windows.ts'
+import { makeRateWindows, type Subject } from './rate-windows.ts'
 
-export type { Subject } from './windows.ts'
+export type { Subject } from './rate-windows.ts'
 
 const UNSYNCED_SHARE = 0.02
 
@@ -48,7 +48,7 @@ export function refuseOver({ allowed, resetSeconds, limit }: Verdict, { windowSe
 }
 
 export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Store | null): RateLimiter {
-  const windows = makeWindows(windowSeconds, clock, shared !== null)
+  const windows = makeRateWindows(windowSeconds, clock, shared !== null)
   const { windowOf, waitUntil, ring } = windows
 
   function judge(subjects: readonly Subject[]): Verdict {

@@ -1,6 +1,6 @@
 // Nodes that share a store add up their counts: each writes its own and reads those of all.
 import type { Insert, Store } from '../store/db.ts'
-import { SLICES, type RateWindow, type Windows } from './windows.ts'
+import { SLICES, type RateWindow, type RateWindows } from './rate-windows.ts'
 
 const ADD_COUNTS: Insert = {
   into: 'rate_windows',
@@ -21,7 +21,7 @@ const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' '))
  * Writes what this node took, and reads what all nodes took. Returns whether the store could be reached. Uses one
  * transaction or, if the tenants are spread over several machines, one for each tenant.
  */
-export async function syncCounts(store: Store, windows: Windows): Promise<boolean> {
+export async function syncCounts(store: Store, windows: RateWindows): Promise<boolean> {
   const pending: Pending[] = []
   for (const [key, window] of windows.byKey) {
     if (window.unsyncedTotal === 0) continue
@@ -36,7 +36,7 @@ export async function syncCounts(store: Store, windows: Windows): Promise<boolea
 
 async function syncGroup(
   store: Store,
-  { sliceMs, ring, time }: Windows,
+  { sliceMs, ring, time }: RateWindows,
   pending: readonly Pending[],
 ): Promise<boolean> {
   const rows = pending

@@ -19,7 +19,7 @@ import type { OpenedStream } from '../outbound/streams.ts'
 import { makeTicker } from '../outbound/ticker.ts'
 import type { Store } from '../store/db.ts'
 import { choose, FILTER_STEPS, matchingType, type Choice, type Chosen } from './choose.ts'
-import { watchTenant, type Look, type TenantWatch, type WatchTools } from './watch-tenant.ts'
+import { watchTenant, type LiveLook, type TenantWatch, type WatchTools } from './watch-tenant.ts'
 
 export interface LiveTools extends WatchTools {
   identify: Identify
@@ -136,7 +136,7 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
   }
 }
 
-const statsOf = ({ now, seconds, counts, backlog }: Look, leftOut: number): LiveStats => ({
+const statsOf = ({ now, seconds, counts, backlog }: LiveLook, leftOut: number): LiveStats => ({
   at: iso(now),
   seconds,
   ...counts,
@@ -150,7 +150,7 @@ async function updatesFor(
   store: Store,
   tenantId: string,
   watch: TenantWatch,
-  look: Look,
+  look: LiveLook,
   streams: readonly LiveStream[],
 ): Promise<Map<LiveStream, string>> {
   const filtered = new Set<SummaryRow>()

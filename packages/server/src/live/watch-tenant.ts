@@ -22,7 +22,7 @@ const MAX_ENVELOPE_BYTES = 1_500_000
 /** Bytes of short envelopes that are parsed in one turn of the event loop; a long envelope takes many turns. */
 const BYTES_A_TURN = 16_384
 
-export interface Look {
+export interface LiveLook {
   now: number
   /** How many seconds this look covers. */
   seconds: number
@@ -35,7 +35,7 @@ export interface Look {
 }
 
 export interface TenantWatch {
-  look(): Promise<Look>
+  look(): Promise<LiveLook>
   /** Reads the envelopes of these events in their order, as far as there is room, each once for all streams. */
   envelopes(events: readonly SummaryRow[]): Promise<(event: SummaryRow) => Envelope | undefined>
 }

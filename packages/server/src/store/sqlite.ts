@@ -77,7 +77,7 @@ export interface ReaderDb extends Db {
   each(sql: string, values: readonly Value[], visit: (cells: Cells) => void): void
 }
 
-export interface Reader {
+export interface ReadConnection {
   /** Runs the queries of `work` on one state of the store, whatever is committed meanwhile. One call at a time. */
   snapshot<T>(work: (db: ReaderDb) => Promise<T>): Promise<T>
   close(): void
@@ -120,7 +120,7 @@ export function requireVectors(): void {
 }
 
 /** Opens a read-only connection for another thread, with the sqlite-vec extension for the distances of vectors. */
-export function openReader(file: string): Reader {
+export function openReadConnection(file: string): ReadConnection {
   const connection = openInUse(file)
   loadVectors(connection)
   const visited = new Map<string, StatementSync>()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
-import { watchTenant, type Look } from '../../src/live/watch-tenant.ts'
+import { watchTenant, type LiveLook } from '../../src/live/watch-tenant.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { startService } from '../support/service.ts'
 import { outboundCalls } from '../outbound/tools.ts'
@@ -45,7 +45,7 @@ onBothEngines((engine) => {
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     const { publish } = outboundCalls(service)
-    const typesOf = ({ events }: Look): string[] => events.map(({ type }) => type)
+    const typesOf = ({ events }: LiveLook): string[] => events.map(({ type }) => type)
     await publish(agent, 'com.example.earlier')
     service.clock.moveNow(2_001)
     let takes = 0

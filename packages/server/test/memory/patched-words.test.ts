@@ -1,7 +1,12 @@
 // The words that the search thread caches follow new texts, with bounded work for each search.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { applyChanges, MAX_PATCHED_BYTES, memoryColumns, weightNames } from '../../src/memory/index/memory-columns.ts'
+import {
+  applyChanges,
+  MAX_PATCHED_BYTES,
+  columnsFromCells,
+  weightNames,
+} from '../../src/memory/index/memory-columns.ts'
 import { Postings, posting } from '../../src/memory/index/postings.ts'
 import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
 import type { Reads, Value } from '../../src/store/db.ts'
@@ -64,7 +69,7 @@ onBothEngines((engine) => {
       },
     }
     const rows = ids.map((id) =>
-      memoryColumns(tenant.id, [id, agent.id, null, 'agent', 'semantic', null, 3, 1, 1, 0.5, START], null),
+      columnsFromCells(tenant.id, [id, agent.id, null, 'agent', 'semantic', null, 3, 1, 1, 0.5, START], null),
     )
     await applyChanges(db, columns, tenant.id, new Set(ids), rows, [])
     return characters

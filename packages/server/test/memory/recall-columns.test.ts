@@ -1,7 +1,7 @@
 // The columns of a tenant that the search thread caches: for how long, and that they follow commits.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { memoryColumns, weightNames } from '../../src/memory/index/memory-columns.ts'
+import { columnsFromCells, weightNames } from '../../src/memory/index/memory-columns.ts'
 import { postgresColumns } from '../../src/memory/index/columns-postgres.ts'
 import { posting } from '../../src/memory/index/postings.ts'
 import { postgresIndex } from '../../src/memory/index/postgres-index.ts'
@@ -25,7 +25,9 @@ function countingSource(): ColumnSource & { reads: number; updates: number } {
     read: async (tenantId: string) => {
       source.reads++
       const columns = new TenantColumns(weightNames)
-      columns.put(memoryColumns(tenantId, ['mem_1', 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null))
+      columns.put(
+        columnsFromCells(tenantId, ['mem_1', 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null),
+      )
       return columns
     },
     update: async () => {
@@ -77,7 +79,7 @@ test('[RCL-50] concurrent searches of a tenant read its columns once; that it is
 test('[RCL-51] cached vectors of windows are bounded, and dropped with their text', () => {
   const columns = new TenantColumns(weightNames)
   const row = (id: string) =>
-    memoryColumns('ten_1', [id, 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null)
+    columnsFromCells('ten_1', [id, 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null)
   const meaning = { vector: new Float32Array(384), tokens: new Int8Array(64) }
   const empty = columns.meanings.bytes
   const at = columns.put(row('mem_1'))
@@ -95,7 +97,7 @@ test('[RCL-51] cached vectors of windows are bounded, and dropped with their tex
 
 test('[RCL-50] columns most of whose memories are gone are read again', () => {
   const columns = new TenantColumns(weightNames)
-  const row = memoryColumns('ten_1', ['mem_1', 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null)
+  const row = columnsFromCells('ten_1', ['mem_1', 'agt_1', null, 'agent', 'semantic', null, 3, 1, 1, 0.5, NOW], null)
   columns.put(row)
   for (let times = 0; times < 1_000; times++) {
     columns.remove('mem_1')

@@ -26,7 +26,7 @@ interface Check extends Finding {
 }
 
 /** Adds a line to the report. If `examine` throws, the check has failed. */
-type Look = (check: string, examine: () => Finding | Promise<Finding>) => Promise<void>
+type RunCheck = (name: string, examine: () => Finding | Promise<Finding>) => Promise<void>
 
 const MIB = 1_048_576
 /** With less, a write-ahead log and one night of events may not fit. */
@@ -42,16 +42,16 @@ const wrong = (detail: string): Finding => ({ ok: false, detail })
 
 export const run: OperatorRun = async ({ config, clock }) => {
   const checks: Check[] = []
-  const look: Look = async (check, examine) => {
+  const check: RunCheck = async (name, examine) => {
     try {
-      checks.push({ check, ...(await examine()) })
+      checks.push({ check: name, ...(await examine()) })
     } catch (error) {
-      checks.push({ check, ...wrong((error as Error).message) })
+      checks.push({ check: name, ...wrong((error as Error).message) })
     }
   }
 
   let settings: Config | undefined
-  await look('configuration', () => {
+  await check('configuration', () => {
     try {
       settings = config()
     } catch (error) {
@@ -61,35 +61,35 @@ export const run: OperatorRun = async ({ config, clock }) => {
     const folder = storeFolder(settings)
     return fine(folder === null ? 'PostgreSQL' : `the embedded store in ${path.resolve(folder)}`)
   })
-  if (settings) await examine(settings, clock, look)
+  if (settings) await examine(settings, clock, check)
 
-  const ok = checks.every((check) => check.ok)
+  const ok = checks.every(({ ok }) => ok)
   const text = checks
     .map(
-      ({ check, ok: good, detail }) =>
-        `${good ? paint('green', 'ok    ') : paint('red', 'failed')}  ${check.padEnd(13)}  ${detail}`,
+      ({ check: name, ok: good, detail }) =>
+        `${good ? paint('green', 'ok    ') : paint('red', 'failed')}  ${name.padEnd(13)}  ${detail}`,
     )
     .join('\n')
   return { json: { ok, checks }, text, exitCode: ok ? 0 : 1 }
 }
 
-async function examine(config: Config, clock: Clock, look: Look): Promise<void> {
+async function examine(config: Config, clock: Clock, check: RunCheck): Promise<void> {
   let store: Store | null = null
   let hasStore = true // unless it is seen that there is none
   try {
-    await look('store', async () => {
+    await check('store', async () => {
       hasStore = storeExists(config)
       if (hasStore) return examineStore((store = await connect(config, clock, { poolSize: 1 })))
       // A check must not create the store.
       requireWholeEngine(config)
       return fine('none yet; the first start makes it')
     })
-    await look('secret', () => examineSecret(config, store))
-    await look('disk', () => examineDisk(storeFolder(config)))
-    await look('files', () => examineFiles(storeFolder(config)))
-    await look('clock', () => examineClock(store, clock))
-    await look('model', () => examineModel(config))
-    await look('service', () => examineService(config, { hasStore }))
+    await check('secret', () => examineSecret(config, store))
+    await check('disk', () => examineDisk(storeFolder(config)))
+    await check('files', () => examineFiles(storeFolder(config)))
+    await check('clock', () => examineClock(store, clock))
+    await check('model', () => examineModel(config))
+    await check('service', () => examineService(config, { hasStore }))
   } finally {
     await (store as Store | null)?.close()
   }

@@ -2,7 +2,7 @@
 // order of commits there: a transaction that began early may commit late. So the columns remember the snapshot they
 // were read with, and changes that this snapshot did not see are read again.
 import type { Store } from '../../store/db.ts'
-import { applyChanges, COLUMNS, memoryColumns, weightNames, type SignedWindow } from './memory-columns.ts'
+import { applyChanges, COLUMNS, columnsFromCells, weightNames, type SignedWindow } from './memory-columns.ts'
 import type { ColumnSource } from './tenant-cache.ts'
 import { TenantColumns } from './tenant-columns.ts'
 
@@ -68,7 +68,7 @@ export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSourc
     for (;;) {
       // The next live memories by id. Locks nothing.
       const rows = await store.rows<Row>(`${ROWS} and m.id > ? order by m.id limit ?`, [tenantId, last, PAGE])
-      for (const row of rows) columns.put(memoryColumns(tenantId, cellsOf(row), null))
+      for (const row of rows) columns.put(columnsFromCells(tenantId, cellsOf(row), null))
       if (columns.ids.length > mostKept) return null
       if (rows.length < PAGE) break
       last = columns.ids.at(-1)!
@@ -118,7 +118,7 @@ export function postgresColumns(store: Store, mostKept = MOST_KEPT): ColumnSourc
       columns,
       tenantId,
       new Set(ids),
-      rows.map((row) => memoryColumns(tenantId, cellsOf(row), null)),
+      rows.map((row) => columnsFromCells(tenantId, cellsOf(row), null)),
       windows.map(windowOf),
     )
   }

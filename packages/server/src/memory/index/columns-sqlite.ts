@@ -1,7 +1,7 @@
 // Columns on the embedded store. They follow a log that triggers write in the same transaction as the changes. A reader
 // sees only committed changes, so the columns never hold anything that was rolled back.
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
-import { applyChanges, COLUMNS, memoryColumns, weightNames, type SignedWindow } from './memory-columns.ts'
+import { applyChanges, COLUMNS, columnsFromCells, weightNames, type SignedWindow } from './memory-columns.ts'
 import type { ColumnSource } from './tenant-cache.ts'
 import { TenantColumns, type MemoryColumns } from './tenant-columns.ts'
 
@@ -16,7 +16,8 @@ const SIGNATURES = 'select memory_id, number, signature from memory_vectors wher
 /** If more than this share of the columns has changed, reading all of them again is faster. */
 const MOST_CHANGED = 0.5
 
-const rowOf = (tenantId: string, cells: Cells): MemoryColumns => memoryColumns(tenantId, cells, cells.at(-1) as number)
+const rowOf = (tenantId: string, cells: Cells): MemoryColumns =>
+  columnsFromCells(tenantId, cells, cells.at(-1) as number)
 const windowOf = ([id, number, signature]: Cells): SignedWindow => ({
   id: id as string,
   number: number as number,

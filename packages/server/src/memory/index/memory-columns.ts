@@ -31,7 +31,7 @@ export const COLUMNS = [
   ...Object.values(WEIGHTS),
 ] as const
 
-export function memoryColumns(tenantId: string, cells: readonly unknown[], doc: number | null): MemoryColumns {
+export function columnsFromCells(tenantId: string, cells: readonly unknown[], doc: number | null): MemoryColumns {
   const weights = {} as Record<keyof Weights, number>
   for (let i = 0; i < weightNames.length; i++) weights[weightNames[i]!] = cells[8 + i] as number
   return {

@@ -96,12 +96,12 @@ async function open(where: Where): Promise<Opened> {
     const tools = (): SearchTools => (store.isSharded ? { finder: bySql, cache: null } : { finder: byColumns, cache })
     return { ask: (request) => respondWith(store, tools(), request), close: store.close }
   }
-  const [{ openReader }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
+  const [{ openReadConnection }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
     import('../../store/sqlite.ts'),
     import('./find-sqlite.ts'),
     import('./columns-sqlite.ts'),
   ])
-  const reader = openReader(where.file)
+  const reader = openReadConnection(where.file)
   let tools: SearchTools | undefined
   function toolsOn(db: ReaderDb): SearchTools {
     const cache = makeColumnCache(sqliteColumns(db))

@@ -24,7 +24,7 @@ export interface Subject {
   limit: number
 }
 
-export interface Windows {
+export interface RateWindows {
   readonly sliceMs: number
   /** The number of slices kept: those of the window, and the one that is leaving it. */
   readonly ring: number
@@ -37,7 +37,7 @@ export interface Windows {
   forgetIdle(): void
 }
 
-export function makeWindows(windowSeconds: number, clock: Clock, isShared: boolean): Windows {
+export function makeRateWindows(windowSeconds: number, clock: Clock, isShared: boolean): RateWindows {
   const sliceMs = (windowSeconds * 1000) / SLICES
   const ring = SLICES + 1
   // Nodes that share a store agree on slices by the wall clock. A single node uses the monotonic clock, so that setting
