@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EventSummary } from '@sensorium/client'
-import { addEvents, countOf, MOST_EVENTS, type LiveEvents } from '../src/api/live-events.ts'
+import { addEvents, MOST_EVENTS, type LiveEvents } from '../src/api/live-events.ts'
+import { countOf } from '../src/pages/events/count-of.ts'
 
 const NONE: LiveEvents = { events: [], arrived: 0 }
 const events = (from: number, count: number): EventSummary[] =>

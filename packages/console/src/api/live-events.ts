@@ -1,6 +1,5 @@
 // The events of a live view: the newest of them, and how many there were.
 import type { EventSummary } from '@sensorium/client'
-import { counted } from '../components/counted.ts'
 
 export interface LiveEvents {
   /** Newest first, at most MOST_EVENTS. */
@@ -15,10 +14,4 @@ export const MOST_EVENTS = 2_000
 export function addEvents({ events, arrived }: LiveEvents, added: readonly EventSummary[]): LiveEvents {
   if (added.length === 0) return { events, arrived }
   return { events: [...added.toReversed(), ...events].slice(0, MOST_EVENTS), arrived: arrived + added.length }
-}
-
-/** Says how many are shown: `12 events`, or `the newest 2,000 of 5,431 events`. */
-export function countOf({ events, arrived }: LiveEvents): string {
-  const all = counted(arrived, 'event')
-  return events.length < arrived ? `the newest ${events.length.toLocaleString()} of ${all}` : all
 }

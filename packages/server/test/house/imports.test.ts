@@ -234,6 +234,14 @@ for (const name of ['cel', 'contract', 'sdk', 'console'])
     assert.equal(circle(edgesBy((file) => file, within))?.join(' → '), undefined)
   })
 
+test('in the console, calls of the service know no component and no page, and components no page', () => {
+  const ORDER = ['api', 'components', 'pages']
+  const rank = (file: string): number => ORDER.indexOf(partOf(file))
+  const within = importsOf(path.join(PACKAGES, 'console/src')).filter(({ from, ours }) => ours && rank(from) >= 0)
+  assert.ok(within.some(({ from, to }) => rank(from) > rank(to)))
+  assert.deepEqual(within.filter(({ from, to }) => rank(to) > rank(from)).map(shown), [])
+})
+
 test('nor have the features', () => {
   const edges = edgesBy(partOf)
   const among = new Map(

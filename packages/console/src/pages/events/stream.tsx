@@ -1,11 +1,12 @@
 // Events as they are accepted, at most 200 a second. Pausing freezes the list; events that arrive then are counted.
 import { useEffect, useRef, useState } from 'react'
 import { useLive, useLiveStore } from '../../api/live.ts'
-import { countOf, type LiveEvents } from '../../api/live-events.ts'
+import type { LiveEvents } from '../../api/live-events.ts'
 import { PauseIcon, PlayIcon } from '../../components/icons.tsx'
 import { Table } from '../../components/table.tsx'
 import { useShortcut } from '../../shell/shortcuts.ts'
 import { EVENT_COLUMNS } from './columns.tsx'
+import { countOf } from './count-of.ts'
 import { EmptyStream } from './empty-stream.tsx'
 import './events.css'
 import { LiveBadge } from './live-badge.tsx'
