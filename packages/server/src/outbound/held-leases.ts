@@ -10,8 +10,8 @@ export interface HeldLeases {
   settled(ids: readonly string[]): boolean
   /** Removes leases that were given back, by their numbers: a delivery may have been claimed again since. */
   givenBack(ended: readonly Lease[]): boolean
-  /** Takes over what the store says about the leases in `asked`, by id. One without a row belongs to another holder. */
-  refresh(asked: readonly Lease[], rows: ReadonlyMap<string, LeaseRow>, now: number): void
+  /** Takes over what the store says about the leases in `asked`, by id. One without a row is over. */
+  refresh(asked: readonly Lease[], rows: ReadonlyMap<string, LeaseRow>): void
   /** The leases as they were claimed, whatever their ends are by now. */
   list(): EndingLease[]
   /** When the first lease lapses. */
@@ -39,13 +39,13 @@ export function makeHeldLeases(): HeldLeases {
       for (const { id, lease } of ended) if (leases.get(id)?.claimed.lease === lease) freed = leases.delete(id)
       return freed
     },
-    refresh(asked, rows, now) {
+    refresh(asked, rows) {
       for (const { id, lease } of asked) {
         const known = leases.get(id)
         // A delivery that was claimed again during the query is not what the store was asked about.
         if (known?.claimed.lease !== lease) continue
         const row = rows.get(id)
-        if (row?.leases !== lease || row.due_at <= now) leases.delete(id)
+        if (row?.leases !== lease) leases.delete(id)
         else known.until = row.due_at
       }
     },

@@ -124,9 +124,9 @@ export async function lookAtLeases(
     for (const group of groups) {
       const asked = group.map((stream) => ({ stream, leases: stream.held() }))
       const ids = asked.flatMap(({ leases }) => leases.map(({ id }) => id))
-      const rows = await readLeases(store, group[0]!.mailbox.tenantId, ids)
+      const rows = await readLeases(store, group[0]!.mailbox.tenantId, ids, now())
       const byId = new Map(rows.map((row) => [row.id, row]))
-      for (const { stream, leases } of asked) stream.refresh(leases, byId, now())
+      for (const { stream, leases } of asked) stream.refresh(leases, byId)
     }
   }
   try {

@@ -1,6 +1,6 @@
 // The rows that pushing needs: which agents are pushed to, and the secrets their pushes are signed with.
 import { mayBeDue } from '../delivery/claim-sql.ts'
-import { IS_READY } from '../delivery/standing.ts'
+import { IS_LEASED, IS_READY } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 
 const PUSHED = "delivery_mode = 'push' and status = 'active' and paused = 0 and delivery_endpoint is not null"
@@ -103,11 +103,11 @@ export interface LeaseRow {
   due_at: number
 }
 
-/** Returns which of these deliveries of a tenant are leased, and until when. Locks nothing. */
-export const readLeases = (db: Db, tenantId: string, ids: string[]) =>
+/** Returns which of these deliveries of a tenant are leased now, and until when. Locks nothing. */
+export const readLeases = (db: Db, tenantId: string, ids: string[], now: number) =>
   db.rows<LeaseRow>(
-    `select id, leases, due_at from deliveries where tenant_id = ? and ${db.dialect.inList('id')} and state = 'leased'`,
-    [tenantId, db.dialect.list(ids)],
+    `select id, leases, due_at from deliveries where tenant_id = ? and ${db.dialect.inList('id')} and ${IS_LEASED}`,
+    [tenantId, db.dialect.list(ids), now],
   )
 
 /** Returns which of these mailboxes of a tenant may have something due. Only mailboxes polled before are known. */

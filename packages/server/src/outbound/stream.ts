@@ -27,8 +27,8 @@ export interface Stream {
   settled(ids: readonly string[]): void
   /** These leases were given back. */
   givenBack(ended: readonly Lease[]): void
-  /** Takes over what the store says about the leases in `asked`, by id. One without a row belongs to another holder. */
-  refresh(asked: readonly Lease[], rows: ReadonlyMap<string, LeaseRow>, now: number): void
+  /** Takes over what the store says about the leases in `asked`, by id. One without a row is over. */
+  refresh(asked: readonly Lease[], rows: ReadonlyMap<string, LeaseRow>): void
   /**
    * Ends the stream, with a last text if the reader is still there. Resolves when nothing is being claimed for it any
    * more.
@@ -133,8 +133,8 @@ export function openStream(mailbox: Mailbox, max: number, sink: Sink, tools: Str
     givenBack(ended) {
       if (leases.givenBack(ended)) pump()
     },
-    refresh(asked, rows, at) {
-      leases.refresh(asked, rows, at)
+    refresh(asked, rows) {
+      leases.refresh(asked, rows)
       pump()
     },
     async close(last) {
