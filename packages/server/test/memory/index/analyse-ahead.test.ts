@@ -1,10 +1,10 @@
 // Every verb that writes a long text has it analysed before its transaction.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { onBothEngines } from '../support/engines.ts'
-import { startService, type Service, type TestAgent } from '../support/service.ts'
-import { countWords, TITLE_WEIGHT } from '../../src/memory/index/terms.ts'
-import { aMemory, everyCharacter, memoryCalls, wordsOf } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { startService, type Service, type TestAgent } from '../../support/service.ts'
+import { countWords, TITLE_WEIGHT } from '../../../src/memory/index/terms.ts'
+import { aMemory, everyCharacter, memoryCalls, wordsOf } from '../tools.ts'
 
 onBothEngines((engine) => {
   let service: Service

@@ -1,11 +1,11 @@
 // Words are found in any language and script: by their stems, without accents, and in scripts without spaces.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { languagesOf } from '../../src/memory/index/languages.ts'
-import { askedWords, countWords } from '../../src/memory/index/terms.ts'
-import { onBothEngines } from '../support/engines.ts'
-import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
-import { memoryCalls, wordsOf } from './tools.ts'
+import { languagesOf } from '../../../src/memory/index/languages.ts'
+import { askedWords, countWords } from '../../../src/memory/index/terms.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../../support/service.ts'
+import { memoryCalls, wordsOf } from '../tools.ts'
 
 type Found = [content: string, question: string]
 

@@ -1,9 +1,9 @@
 // Exports with `since`: copies that are brought up to date with them miss no relationship.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onBothEngines } from '../support/engines.ts'
-import { serviceForSuite } from '../support/service.ts'
-import { memoryCalls, type Actor } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { serviceForSuite } from '../../support/service.ts'
+import { memoryCalls, type Actor } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)

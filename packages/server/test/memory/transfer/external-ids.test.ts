@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
-import { onBothEngines } from '../support/engines.ts'
-import { assertError } from '../support/expect.ts'
-import { agentForSuite, serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
-import { aMemory, ids, memoryCalls, type Actor } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { assertError } from '../../support/expect.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite, type TestAgent } from '../../support/service.ts'
+import { aMemory, ids, memoryCalls, type Actor } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)

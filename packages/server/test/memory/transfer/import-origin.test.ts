@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { atOnce } from '../../src/kernel/step-turns.ts'
-import { hashSteps } from '../../src/memory/transfer/origin.ts'
+import { atOnce } from '../../../src/kernel/step-turns.ts'
+import { hashSteps } from '../../../src/memory/transfer/origin.ts'
 
 const hashed = (values: unknown): string => createHash('sha256').update(JSON.stringify(values)).digest('base64url')
 

@@ -5,9 +5,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { serviceEmbedder } from '../../src/memory/embed/service.ts'
-import { ServiceFailed } from '../../src/memory/model-service.ts'
-import { fakeClock } from '../support/fake-clock.ts'
+import { serviceEmbedder } from '../../../src/memory/embed/service.ts'
+import { ServiceFailed } from '../../../src/memory/model-service.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
 
 let asked = 0
 let respond: (response: ServerResponse) => void

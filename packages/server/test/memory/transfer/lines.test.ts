@@ -1,7 +1,7 @@
 // The lines of an import, split from the pieces in which its body arrives.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { linesOf } from '../../src/memory/transfer/lines.ts'
+import { linesOf } from '../../../src/memory/transfer/lines.ts'
 
 test('[KEP-8] lines keep their numbers however the bytes are split; a line that is too long is dropped', async () => {
   const text = Buffer.from('{"a":"ü"}\n\n  \r\nsecond\nthis one is too long\nlast')

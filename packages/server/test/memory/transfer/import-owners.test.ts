@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
-import { onBothEngines } from '../support/engines.ts'
-import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
-import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../../support/service.ts'
+import { aMemory, memoryCalls, orgAdmin, type Actor } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)

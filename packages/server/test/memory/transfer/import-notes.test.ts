@@ -1,9 +1,9 @@
 // The ids of imported lines that are noted, so that relationships of the same or a later import can name them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onBothEngines } from '../support/engines.ts'
-import { serviceForSuite } from '../support/service.ts'
-import { aMemory, memoryCalls, orgAdmin, type Actor } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { serviceForSuite } from '../../support/service.ts'
+import { aMemory, memoryCalls, orgAdmin, type Actor } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)

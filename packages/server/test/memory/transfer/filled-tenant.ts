@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Service } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+import type { Service } from '../../support/service.ts'
+import { memoryCalls } from '../tools.ts'
 
 /** A tenant with an agent that sees six of its eight memories. */
 export async function filledTenant(service: Service) {

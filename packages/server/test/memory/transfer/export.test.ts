@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Memory, Relationship } from '@sensorium/contract'
-import { onBothEngines } from '../support/engines.ts'
-import { assertError } from '../support/expect.ts'
-import { serviceForSuite } from '../support/service.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { assertError } from '../../support/expect.ts'
+import { serviceForSuite } from '../../support/service.ts'
 import { filledTenant } from './filled-tenant.ts'
-import { aMemory, ids, memoryCalls, orgAdmin } from './tools.ts'
+import { aMemory, ids, memoryCalls, orgAdmin } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)

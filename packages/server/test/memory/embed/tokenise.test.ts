@@ -5,11 +5,11 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { Tokenizer } from '@huggingface/tokenizers'
 import fc from 'fast-check'
-import { modelFolder } from '../../src/memory/embed/model-files.ts'
-import { makeTokenise, piecesOf, wordSlicesOf } from '../../src/memory/embed/tokenise.ts'
-import { makeWindows } from '../../src/memory/embed/windows.ts'
-import { makeWorkQueue, type Told } from '../../src/memory/embed/work-queue.ts'
-import { everyCharacter } from './tools.ts'
+import { modelFolder } from '../../../src/memory/embed/model-files.ts'
+import { makeTokenise, piecesOf, wordSlicesOf } from '../../../src/memory/embed/tokenise.ts'
+import { makeWindows } from '../../../src/memory/embed/windows.ts'
+import { makeWorkQueue, type Told } from '../../../src/memory/embed/work-queue.ts'
+import { everyCharacter } from '../tools.ts'
 
 const file = (name: string): object =>
   JSON.parse(readFileSync(path.join(modelFolder(), name), 'utf8')) as Record<string, unknown>

@@ -1,8 +1,8 @@
 // Misspelt words, and times that a query names.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askedTime } from '../../src/memory/asked-time.ts'
-import { weightNames } from '../../src/memory/index/memory-columns.ts'
+import { askedTime } from '../../../src/memory/asked-time.ts'
+import { weightNames } from '../../../src/memory/index/memory-columns.ts'
 import {
   addToVocabularies,
   distance,
@@ -10,11 +10,11 @@ import {
   MAX_VOCABULARY,
   mostSimilarWords,
   type Vocabulary,
-} from '../../src/memory/index/spelling.ts'
-import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
-import { onBothEngines } from '../support/engines.ts'
-import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+} from '../../../src/memory/index/spelling.ts'
+import { TenantColumns } from '../../../src/memory/index/tenant-columns.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../../support/service.ts'
+import { memoryCalls } from '../tools.ts'
 
 test('[RCL-53] the most similar words differ in one letter, long ones in two; of those the commonest wins', () => {
   assert.equal(distance('pump', 'pump', 2), 0)

@@ -6,14 +6,14 @@ import {
   MAX_PATCHED_BYTES,
   columnsFromCells,
   weightNames,
-} from '../../src/memory/index/memory-columns.ts'
-import { Postings, posting } from '../../src/memory/index/postings.ts'
-import { TenantColumns } from '../../src/memory/index/tenant-columns.ts'
-import type { Reads, Value } from '../../src/store/db.ts'
-import { onBothEngines } from '../support/engines.ts'
-import { START } from '../support/fake-clock.ts'
-import { startService, type Service, type TestAgent, type TestTenant } from '../support/service.ts'
-import { memoryCalls, titlesOf } from './tools.ts'
+} from '../../../src/memory/index/memory-columns.ts'
+import { Postings, posting } from '../../../src/memory/index/postings.ts'
+import { TenantColumns } from '../../../src/memory/index/tenant-columns.ts'
+import type { Reads, Value } from '../../../src/store/db.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { START } from '../../support/fake-clock.ts'
+import { startService, type Service, type TestAgent, type TestTenant } from '../../support/service.ts'
+import { memoryCalls, titlesOf } from '../tools.ts'
 
 test('[RCL-58] cached words are patched by the words of the new texts, not by a look into each text', () => {
   const postings = new Postings()

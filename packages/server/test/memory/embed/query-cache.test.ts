@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeQueryCache } from '../../src/memory/embed/query-cache.ts'
-import type { Embedded } from '../../src/memory/embed/embedding.ts'
+import { makeQueryCache } from '../../../src/memory/embed/query-cache.ts'
+import type { Embedded } from '../../../src/memory/embed/embedding.ts'
 
 const embedded = (n: number): Embedded => ({ vector: Float32Array.of(n), tokens: new Int8Array(64) })
 

@@ -1,8 +1,8 @@
 // PostgreSQL with pgvector without a server: WebAssembly in this process, behind the store interface of the features.
 import { PGlite, types, type Transaction } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
-import { runEffects, type Db, type Dialect, type Insert, type Store, type Value } from '../../src/store/db.ts'
-import { moveSql } from '../../src/store/postgres-wire.ts'
+import { runEffects, type Db, type Dialect, type Insert, type Store, type Value } from '../../../src/store/db.ts'
+import { moveSql } from '../../../src/store/postgres-wire.ts'
 
 const dialect: Dialect = {
   engine: 'postgres',

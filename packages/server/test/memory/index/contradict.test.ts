@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
-import { lowerRanks } from '../../src/memory/index/contradict.ts'
-import type { Ranked } from '../../src/memory/rank.ts'
-import { onBothEngines } from '../support/engines.ts'
-import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
-import { memoryCalls } from './tools.ts'
+import { lowerRanks } from '../../../src/memory/index/contradict.ts'
+import type { Ranked } from '../../../src/memory/rank.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../../support/service.ts'
+import { memoryCalls } from '../tools.ts'
 
 /** What was said first, what contradicts it, and a question about it. */
 const FACTS: readonly (readonly [was: string, is: string, question: string])[] = [

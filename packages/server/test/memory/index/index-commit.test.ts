@@ -2,17 +2,17 @@
 // nothing behind, neither in the search thread nor in the queue of memories to embed.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { Principal } from '../../src/auth/principal.ts'
-import { changeMemory } from '../../src/memory/change.ts'
-import { forgetMemory } from '../../src/memory/forget.ts'
-import { openIndex } from '../../src/memory/index/open-index.ts'
-import { promoteMemory } from '../../src/memory/promote.ts'
-import type { Db } from '../../src/store/db.ts'
-import { makeQuotas } from '../../src/tenants/quotas.ts'
-import { NO_SETTINGS } from '../../src/tenants/settings.ts'
-import { onBothEngines } from '../support/engines.ts'
-import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
-import { aMemory, memoryCalls } from './tools.ts'
+import type { Principal } from '../../../src/auth/principal.ts'
+import { changeMemory } from '../../../src/memory/change.ts'
+import { forgetMemory } from '../../../src/memory/forget.ts'
+import { openIndex } from '../../../src/memory/index/open-index.ts'
+import { promoteMemory } from '../../../src/memory/promote.ts'
+import type { Db } from '../../../src/store/db.ts'
+import { makeQuotas } from '../../../src/tenants/quotas.ts'
+import { NO_SETTINGS } from '../../../src/tenants/settings.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { agentForSuite, serviceForSuite, tenantForSuite } from '../../support/service.ts'
+import { aMemory, memoryCalls } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)

@@ -1,13 +1,13 @@
 // Facts of memories from before there were facts: a migration made the first ones, and the background run mends them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openIndex } from '../../src/memory/index/open-index.ts'
-import { WORD_RULES } from '../../src/memory/index/terms.ts'
-import { rewordMemories } from '../../src/memory/reword.ts'
-import type { Db } from '../../src/store/db.ts'
-import { migrate } from '../../src/store/migrate.ts'
-import { onBothEngines } from '../support/engines.ts'
-import { emptyStore, migrateTo } from '../support/store.ts'
+import { openIndex } from '../../../src/memory/index/open-index.ts'
+import { WORD_RULES } from '../../../src/memory/index/terms.ts'
+import { rewordMemories } from '../../../src/memory/reword.ts'
+import type { Db } from '../../../src/store/db.ts'
+import { migrate } from '../../../src/store/migrate.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { emptyStore, migrateTo } from '../../support/store.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { renameSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { makeSearch } from '../../src/memory/index/search.ts'
-import { StoreUnavailable } from '../../src/store/db.ts'
-import { onBothEngines, sqlite } from '../support/engines.ts'
-import { startService } from '../support/service.ts'
+import { makeSearch } from '../../../src/memory/index/search.ts'
+import { StoreUnavailable } from '../../../src/store/db.ts'
+import { onBothEngines, sqlite } from '../../support/engines.ts'
+import { startService } from '../../support/service.ts'
 
 test('[HTTP-28] a search finds the data directory moved away, and works once it is back', async (t) => {
   const service = await startService(sqlite)

@@ -1,7 +1,7 @@
 // Texts are compared by the simple case folding of Unicode.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fold } from '../../src/memory/index/fold.ts'
+import { fold } from '../../../src/memory/index/fold.ts'
 
 test('[MEM-13] folding is the simple case folding of Unicode, for every code point', () => {
   const classes = new Map<string, string>()

@@ -1,10 +1,10 @@
 // Import of memories: which memory a line becomes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onBothEngines } from '../support/engines.ts'
-import { serviceForSuite } from '../support/service.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { serviceForSuite } from '../../support/service.ts'
 import { filledTenant } from './filled-tenant.ts'
-import { aMemory, ids, memoryCalls, orgAdmin, type Actor } from './tools.ts'
+import { aMemory, ids, memoryCalls, orgAdmin, type Actor } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine, { MAX_MEMORY_BYTES: '1048576' })
