@@ -67,6 +67,23 @@ const ofTenant = Type.Object({ tenant: Type.Optional(tenant), ...page })
 const access = { scope: 'operator' } as const
 const base = 'root' as const
 const tag = 'External events'
+/** A request of a provider, with its signature. */
+const externalEvent = {
+  tag,
+  base,
+  access: { scope: 'public' },
+  method: 'POST',
+  body: Type.Unknown({
+    description: 'Any JSON.',
+    examples: [{ entity: 'order', action: 'created', id: 'o-1', total: 40 }],
+  }),
+  checksBody: true,
+  bodyLimit: 'event',
+  success: {
+    202: { description: 'Accepted: the event is on disk', schema: Published },
+    200: { description: 'Duplicate: the event was accepted before', schema: Published },
+  },
+} as const
 
 export const ingestOperations = {
   createWebhook: operation({
@@ -255,21 +272,8 @@ export const ingestOperations = {
       'A webhook with a preset also accepts its provider’s own signature header. The body is JSON of any shape; the response is the same as for a publish. ' +
       'A wrong signature and an unknown tenant return the same 401. ' +
       'For large bodies fewer secrets are tried, four from 32 KiB on: a tenant with more webhooks should use the `own_url` of each.',
-    tag,
-    base,
-    access: { scope: 'public' },
-    method: 'POST',
+    ...externalEvent,
     path: '/ingest/w/{tenant_slug}',
-    body: Type.Unknown({
-      description: 'Any JSON.',
-      examples: [{ entity: 'order', action: 'created', id: 'o-1', total: 40 }],
-    }),
-    checksBody: true,
-    bodyLimit: 'event',
-    success: {
-      202: { description: 'Accepted: the event is on disk', schema: Published },
-      200: { description: 'Duplicate: the event was accepted before', schema: Published },
-    },
   }),
   ingestOwnWebhook: operation({
     id: 'ingestOwnWebhook',
@@ -277,20 +281,7 @@ export const ingestOperations = {
     description:
       'Like the URL of the tenant, but for one webhook: only its own secrets are tried, including previous secrets that are still valid after a rotation. ' +
       'An unknown webhook and a wrong signature return the same 401.',
-    tag,
-    base,
-    access: { scope: 'public' },
-    method: 'POST',
+    ...externalEvent,
     path: '/ingest/w/{tenant_slug}/{webhook_id}',
-    body: Type.Unknown({
-      description: 'Any JSON.',
-      examples: [{ entity: 'order', action: 'created', id: 'o-1', total: 40 }],
-    }),
-    checksBody: true,
-    bodyLimit: 'event',
-    success: {
-      202: { description: 'Accepted: the event is on disk', schema: Published },
-      200: { description: 'Duplicate: the event was accepted before', schema: Published },
-    },
   }),
 } as const

@@ -1,6 +1,7 @@
 // The fields of a memory in a form, for creating one and for changing one.
 import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { Field, problemOf } from '../../components/field.tsx'
+import { ShareField } from './share-field.tsx'
 
 export interface Draft {
   title: string
@@ -53,24 +54,20 @@ export function ContentFields({ draft, error, isMetadataFixed = false, onChange 
         />
       </Field>
       <div className="columns even">
-        {(['confidence', 'importance'] as const).map((name) => (
-          <Field
-            key={name}
-            label={`${name === 'confidence' ? 'Confidence' : 'Importance'} ${draft[name].toFixed(2)}`}
-            hint={name === 'confidence' ? 'How certain it is.' : 'How much it matters.'}
-            problem={problemOf(error, name)}
-          >
-            <input
-              className="range"
-              type="range"
-              min="0"
-              max="1"
-              step="0.05"
-              value={draft[name]}
-              onChange={(event) => onChange({ [name]: Number(event.target.value) })}
-            />
-          </Field>
-        ))}
+        <ShareField
+          label="Confidence"
+          hint="How certain it is."
+          problem={problemOf(error, 'confidence')}
+          value={draft.confidence}
+          onChange={(confidence) => onChange({ confidence })}
+        />
+        <ShareField
+          label="Importance"
+          hint="How much it matters."
+          problem={problemOf(error, 'importance')}
+          value={draft.importance}
+          onChange={(importance) => onChange({ importance })}
+        />
       </div>
       <Field
         label="Metadata"

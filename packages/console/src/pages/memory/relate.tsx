@@ -7,6 +7,7 @@ import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { presentData, QueryResult } from '../../components/states.tsx'
 import { RELATIONSHIP_TYPES, TYPE_NAMES, type RelationshipType } from './relationship-types.ts'
+import { ShareField } from './share-field.tsx'
 import { useSettled } from '../../components/use-settled.ts'
 
 const CANDIDATES = 8
@@ -53,17 +54,12 @@ export function Relate({ memory, onClose }: { memory: Memory; onClose(): void })
           />
         </Field>
         <Candidates query={query.trim() || memory.title} except={memory.id} chosen={target} onChoose={setTarget} />
-        <Field label={`Strength ${strength.toFixed(2)}`} problem={problemOf(relate.error, 'strength')}>
-          <input
-            className="range"
-            type="range"
-            min="0"
-            max="1"
-            step="0.05"
-            value={strength}
-            onChange={(event) => setStrength(Number(event.target.value))}
-          />
-        </Field>
+        <ShareField
+          label="Strength"
+          problem={problemOf(relate.error, 'strength')}
+          value={strength}
+          onChange={setStrength}
+        />
         <FormProblem error={relate.error} fields={['relationship_type', 'target_memory_id', 'strength']} />
         <FormEnd onCancel={onClose} disabled={target === null || relate.isPending}>
           Relate
