@@ -49,7 +49,7 @@ export function refuseOver({ allowed, resetSeconds, limit }: Verdict, { windowSe
 
 export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Store | null): RateLimiter {
   const windows = makeRateWindows(windowSeconds, clock, shared !== null)
-  const { windowOf, waitUntil, ring } = windows
+  const { windowOf, waitUntil } = windows
 
   function judge(subjects: readonly Subject[]): Verdict {
     let tightest: Verdict | undefined
@@ -71,14 +71,7 @@ export function makeRateLimiter(windowSeconds: number, clock: Clock, shared: Sto
   }
 
   function count(subjects: readonly Subject[], verdict: Verdict): Verdict {
-    for (const subject of subjects) {
-      const window = windowOf(subject)
-      window.counts[window.newest % ring]!++
-      window.total++
-      if (!shared) continue
-      window.unsynced.set(window.newest, (window.unsynced.get(window.newest) ?? 0) + 1)
-      window.unsyncedTotal++
-    }
+    for (const subject of subjects) windows.count(windowOf(subject))
     verdict.remaining--
     return verdict
   }

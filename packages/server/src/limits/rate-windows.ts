@@ -1,13 +1,16 @@
-// The windows that rate limits count in, one for each subject. A window consists of slices; the oldest leave one by
-// one.
+// The windows that rate limits count in, one for each subject. A window consists of slices, numbered since 1970 or, on
+// a single node, since some other moment; the oldest leave one by one.
 import type { Clock } from '../kernel/clock.ts'
 
 export const SLICES = 60
 const IDLE_WINDOWS = 2
 
 export interface RateWindow {
+  readonly tenantId: string
+  readonly name: string
   /** Requests by slice, as a ring: the index is the slice number modulo its length. */
   counts: Uint32Array
+  /** The slice of the present, as of the last time that the window was asked for. */
   newest: number
   total: number
   /** Requests by slice that are not in the store yet. The total includes those being written until they are on disk. */
@@ -28,14 +31,21 @@ export interface RateWindows {
   readonly sliceMs: number
   /** The number of slices kept: those of the window, and the one that is leaving it. */
   readonly ring: number
-  readonly byKey: Map<string, RateWindow>
   time(): number
+  all(): Iterable<RateWindow>
   /** Returns the window of a subject, as of now. */
   windowOf(subject: Subject): RateWindow
+  /** Counts a request in a window that `windowOf` has just returned. */
+  count(window: RateWindow): void
+  /** Replaces what a window has counted by these numbers of requests by slice. */
+  recount(window: RateWindow, counts: Iterable<readonly [slice: number, n: number]>): void
   /** Returns the milliseconds until the window holds at most `most` requests. */
   waitUntil(window: RateWindow, most: number): number
   forgetIdle(): void
 }
+
+/** Tells windows apart: a name is unique within its tenant, whose id has no space. */
+export const keyOf = (tenantId: string, name: string): string => `${tenantId} ${name}`
 
 export function makeRateWindows(windowSeconds: number, clock: Clock, isShared: boolean): RateWindows {
   const sliceMs = (windowSeconds * 1000) / SLICES
@@ -48,13 +58,15 @@ export function makeRateWindows(windowSeconds: number, clock: Clock, isShared: b
 
   /** Windows by subject object: a caller that reuses its subjects avoids the look-up by name. */
   const held = new WeakMap<Subject, RateWindow>()
-  const keyOf = (subject: Subject): string => `${subject.tenantId} ${subject.name}`
 
   function named(subject: Subject, slice: number): RateWindow {
-    const key = keyOf(subject)
+    const { tenantId, name } = subject
+    const key = keyOf(tenantId, name)
     let window = byKey.get(key)
     if (!window) {
       window = {
+        tenantId,
+        name,
         counts: new Uint32Array(ring),
         newest: slice,
         total: 0,
@@ -86,6 +98,25 @@ export function makeRateWindows(windowSeconds: number, clock: Clock, isShared: b
     return window
   }
 
+  function count(window: RateWindow): void {
+    const { newest, unsynced } = window
+    window.counts[newest % ring]!++
+    window.total++
+    if (!isShared) return
+    unsynced.set(newest, (unsynced.get(newest) ?? 0) + 1)
+    window.unsyncedTotal++
+  }
+
+  function recount(window: RateWindow, counts: Iterable<readonly [slice: number, n: number]>): void {
+    window.counts.fill(0)
+    window.total = 0
+    for (const [slice, n] of counts) {
+      if (slice > window.newest || slice < window.newest - SLICES) continue
+      window.counts[slice % ring]! += n
+      window.total += n
+    }
+  }
+
   function waitUntil(window: RateWindow, most: number): number {
     let left = window.total
     for (let slice = window.newest - SLICES; slice <= window.newest; slice++) {
@@ -104,5 +135,5 @@ export function makeRateWindows(windowSeconds: number, clock: Clock, isShared: b
     }
   }
 
-  return { sliceMs, ring, byKey, time, windowOf, waitUntil, forgetIdle }
+  return { sliceMs, ring, time, all: () => byKey.values(), windowOf, count, recount, waitUntil, forgetIdle }
 }

@@ -1,6 +1,6 @@
 // Nodes that share a store add up their counts: each writes its own and reads those of all.
-import type { Insert, Store } from '../store/db.ts'
-import { SLICES, type RateWindow, type RateWindows } from './rate-windows.ts'
+import type { Db, Insert, Store } from '../store/db.ts'
+import { keyOf, SLICES, type RateWindow, type RateWindows } from './rate-windows.ts'
 
 const ADD_COUNTS: Insert = {
   into: 'rate_windows',
@@ -9,13 +9,10 @@ const ADD_COUNTS: Insert = {
 }
 
 interface Pending {
-  key: string
   window: RateWindow
+  /** What is written. Further requests are counted in a new `window.unsynced` meanwhile. */
   unsynced: Map<number, number>
 }
-
-/** Splits a key into tenant and subject. */
-const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' ')), key.slice(key.indexOf(' ') + 1)]
 
 /**
  * Writes what this node took, and reads what all nodes took. Returns whether the store could be reached. Uses one
@@ -23,55 +20,34 @@ const split = (key: string): [string, string] => [key.slice(0, key.indexOf(' '))
  */
 export async function syncCounts(store: Store, windows: RateWindows): Promise<boolean> {
   const pending: Pending[] = []
-  for (const [key, window] of windows.byKey) {
+  for (const window of windows.all()) {
     if (window.unsyncedTotal === 0) continue
-    pending.push({ key, window, unsynced: window.unsynced })
+    pending.push({ window, unsynced: window.unsynced })
     window.unsynced = new Map()
   }
   if (pending.length === 0) return true
-  const groups = store.isSharded ? [...Map.groupBy(pending, ({ key }) => split(key)[0]).values()] : [pending]
+  const groups = store.isSharded ? [...Map.groupBy(pending, ({ window }) => window.tenantId).values()] : [pending]
   const synced = await Promise.all(groups.map((group) => syncGroup(store, windows, group)))
   return synced.every(Boolean)
 }
 
-async function syncGroup(
-  store: Store,
-  { sliceMs, ring, time }: RateWindows,
-  pending: readonly Pending[],
-): Promise<boolean> {
+async function syncGroup(store: Store, windows: RateWindows, pending: readonly Pending[]): Promise<boolean> {
+  const { sliceMs, ring, time } = windows
   const rows = pending
-    .flatMap(({ key, unsynced }) =>
-      [...unsynced].map(([slice, n]) => [...split(key), slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const),
+    .flatMap(({ window: { tenantId, name }, unsynced }) =>
+      [...unsynced].map(([slice, n]) => [tenantId, name, slice, n, Math.ceil((slice + 2 * ring) * sliceMs)] as const),
     )
     // Every node writes in the same order, so that two of them never deadlock.
     .sort((a, b) => (a[0] + a[1] + a[2] < b[0] + b[1] + b[2] ? -1 : 1))
   try {
-    const known = await store.tx(async (tx) => {
+    const ofAllNodes = await store.tx(async (tx) => {
       await tx.insertMany(ADD_COUNTS, rows)
-      const tenants = [...new Set(pending.map(({ key }) => split(key)[0]))]
-      const isOne = tenants.length === 1
-      return tx.rows<{ tenant_id: string; subject: string; slot: number; used: number }>(
-        `select tenant_id, subject, slot, used from rate_windows
-          where ${isOne ? 'tenant_id = ?' : tx.dialect.inList('tenant_id')} and ${tx.dialect.inList('subject')} and slot >= ?`,
-        [
-          isOne ? tenants[0]! : tx.dialect.list(tenants),
-          tx.dialect.list([...new Set(pending.map(({ key }) => split(key)[1]))]),
-          Math.floor(time() / sliceMs) - SLICES,
-        ],
-      )
+      return readCounts(tx, pending, Math.floor(time() / sliceMs) - SLICES)
     })
-    const bySubject = Map.groupBy(known, (row) => `${row.tenant_id} ${row.subject}`)
-    for (const { key, window, unsynced } of pending) {
+    for (const { window, unsynced } of pending) {
       for (const n of unsynced.values()) window.unsyncedTotal -= n
-      window.counts.fill(0)
-      window.total = 0
-      const add = (slice: number, n: number): void => {
-        if (slice > window.newest || slice < window.newest - SLICES) return
-        window.counts[slice % ring]! += n
-        window.total += n
-      }
-      for (const { slot, used } of bySubject.get(key) ?? []) add(slot, used)
-      for (const [slice, n] of window.unsynced) add(slice, n)
+      const counts = ofAllNodes.get(keyOf(window.tenantId, window.name)) ?? []
+      windows.recount(window, [...counts.map(({ slot, used }) => [slot, used] as const), ...window.unsynced])
     }
     return true
   } catch {
@@ -81,4 +57,24 @@ async function syncGroup(
     }
     return false
   }
+}
+
+interface CountRow {
+  tenant_id: string
+  subject: string
+  slot: number
+  used: number
+}
+
+/** Returns what all nodes took in these windows from a slice on, by the keys of the windows. Locks nothing. */
+async function readCounts(tx: Db, pending: readonly Pending[], from: number): Promise<Map<string, CountRow[]>> {
+  const tenants = [...new Set(pending.map(({ window }) => window.tenantId))]
+  const names = [...new Set(pending.map(({ window }) => window.name))]
+  const isOne = tenants.length === 1
+  const rows = await tx.rows<CountRow>(
+    `select tenant_id, subject, slot, used from rate_windows
+      where ${isOne ? 'tenant_id = ?' : tx.dialect.inList('tenant_id')} and ${tx.dialect.inList('subject')} and slot >= ?`,
+    [isOne ? tenants[0]! : tx.dialect.list(tenants), tx.dialect.list(names), from],
+  )
+  return Map.groupBy(rows, ({ tenant_id, subject }) => keyOf(tenant_id, subject))
 }
