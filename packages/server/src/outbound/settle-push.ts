@@ -51,12 +51,12 @@ export interface SettlePushTools extends SettleTools {
 }
 
 export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): SettlePush {
-  const { store, clock, log, policyOf } = tools
+  const { store, clock, log } = tools
 
   async function run(group: readonly Pushed[]): Promise<(number | null)[]> {
     for (let tries = 1; ; tries++) {
       try {
-        const due = await store.tx((tx) => settle(tx, tools, group, clock.now(), policyOf))
+        const due = await store.tx((tx) => settle(tx, tools, group, clock.now()))
         return group.map(({ delivery }) => due.get(delivery.id) ?? null)
       } catch (error) {
         if (tries === TRIES) {
@@ -76,63 +76,64 @@ export function makeSettlePush(tools: SettlePushTools, stopping: AbortSignal): S
   }).add
 }
 
+/** Writes the outcomes. Returns the deliveries that wait, with the time of the next attempt of each. */
 async function settle(
   tx: Db,
-  tools: SettleTools,
+  tools: SettlePushTools,
   group: readonly Pushed[],
   now: number,
-  policyOf: PolicyOf,
-): Promise<Map<string, number>> {
-  const due = new Map<string, number>()
-  const mailboxes = [...Map.groupBy(group, ({ mailbox }) => mailbox.recipientId).values()]
-  mailboxes.sort(([a], [b]) => byMailbox(a!, b!))
+): Promise<ReadonlyMap<string, number>> {
+  const mailboxes = Array.from(Map.groupBy(group, ({ mailbox }) => mailbox.recipientId).values(), (pushed) => ({
+    mailbox: pushed[0]!.mailbox,
+    pushed,
+  })).sort(byMailbox)
   const acknowledged = mailboxes
-    .map((ofMailbox) => ({
-      mailbox: ofMailbox[0]!.mailbox,
-      ids: ofMailbox.filter(({ outcome }) => outcome.kind === 'acknowledged').map(({ delivery }) => delivery.id),
+    .map(({ mailbox, pushed }) => ({
+      mailbox,
+      ids: idsOf(pushed.filter(({ outcome }) => outcome.kind === 'acknowledged')),
     }))
     .filter(({ ids }) => ids.length > 0)
   // Metered together: a transaction that adds to several shards of the usage may deadlock with another.
   if (acknowledged.length > 0) await acknowledgeAll(tx, tools, acknowledged, now)
   // In parallel: on PostgreSQL the statements of all mailboxes go out together, step by step.
-  await Promise.all(
-    mailboxes.map(async (ofMailbox) => {
-      const { mailbox } = ofMailbox[0]!
-      const policy = policyOf(mailbox.tenantId)
-      const notSent = ofMailbox.filter(({ outcome }) => outcome.kind === 'not_sent')
-      await putBack(tx, mailbox, leasesOf(notSent))
-      const interrupted = ofMailbox.filter((pushed): pushed is Interrupted => pushed.outcome.kind === 'interrupted')
-      for (const [why, some] of Map.groupBy(interrupted, ({ outcome }) => outcome.why))
-        await release(tx, tools.activity, mailbox, leasesOf(some), now, policy, why)
-      const failed = ofMailbox.filter((pushed): pushed is Failed => 'error' in pushed.outcome)
-      if (failed.length > 0) await settleFailed(tx, tools.activity, mailbox, failed, due, now, policy)
-    }),
+  const waiting = await Promise.all(
+    mailboxes.map(({ mailbox, pushed }) => settleOthers(tx, tools, mailbox, pushed, now)),
   )
-  return due
+  return new Map(waiting.flat())
 }
 
-/** Without their ends: a push is over when it is, also for an agent that has extended its lease. */
-const leasesOf = (group: readonly Pushed[]): Lease[] => group.map(({ delivery: { id, lease } }) => ({ id, lease }))
+/** A delivery that waits, and the time of its next attempt. */
+type Due = readonly [id: string, at: number]
+
+/** Settles what was not acknowledged. */
+async function settleOthers(
+  tx: Db,
+  { activity, policyOf }: SettlePushTools,
+  mailbox: Mailbox,
+  pushed: readonly Pushed[],
+  now: number,
+): Promise<Due[]> {
+  const policy = policyOf(mailbox.tenantId)
+  const notSent = pushed.filter(({ outcome }) => outcome.kind === 'not_sent')
+  await putBack(tx, mailbox, leasesOf(notSent))
+  const interrupted = pushed.filter((one): one is Interrupted => one.outcome.kind === 'interrupted')
+  for (const [why, some] of Map.groupBy(interrupted, ({ outcome }) => outcome.why))
+    await release(tx, activity, mailbox, leasesOf(some), now, policy, why)
+  const failed = pushed.filter((one): one is Failed => 'error' in one.outcome)
+  return failed.length > 0 ? settleFailed(tx, activity, mailbox, failed, now, policy) : []
+}
 
 async function settleFailed(
   tx: Db,
   activity: Activity,
   mailbox: Mailbox,
   failed: readonly Failed[],
-  due: Map<string, number>,
   now: number,
   policy: DeliveryPolicy,
-): Promise<void> {
-  const rows = new Map(
-    (
-      await leasedRows(
-        tx,
-        mailbox,
-        failed.map(({ delivery }) => delivery.id),
-        now,
-      )
-    ).map((row) => [row.id, row]),
-  )
+): Promise<Due[]> {
+  const waiting: Due[] = []
+  const held = await leasedRows(tx, mailbox, idsOf(failed), now)
+  const rows = new Map(held.map((row) => [row.id, row]))
   for (const { delivery, endpoint, schedule, outcome } of failed) {
     if (outcome.kind === 'gone') await switchToPoll(tx, mailbox.tenantId, mailbox.recipientId, endpoint, now)
     const row = rows.get(delivery.id)
@@ -151,6 +152,12 @@ async function settleFailed(
     // One by one: nearly every delivery has an error or a time of its own.
     await writeNext(tx, activity, mailbox, [{ id: row.id, next }], outcome.error, now)
     if (outcome.kind !== 'gone') activity.countLater(tx, mailbox.tenantId, 'failures', 1)
-    if (next.state === 'waiting') due.set(row.id, next.dueAt)
+    if (next.state === 'waiting') waiting.push([row.id, next.dueAt])
   }
+  return waiting
 }
+
+const idsOf = (group: readonly Pushed[]): string[] => group.map(({ delivery }) => delivery.id)
+
+/** Without their ends: a push is over when it is, also for an agent that has extended its lease. */
+const leasesOf = (group: readonly Pushed[]): Lease[] => group.map(({ delivery: { id, lease } }) => ({ id, lease }))
