@@ -80,6 +80,19 @@ interface Ready extends RoutedSubmission {
 
 type Outcomes = Results<PublishOutcome[]>
 
+/** Hands over in one transaction, which the store may begin again. `settle` is called when it has ended. */
+function makeHandOver(handover: Handover): { handOver: Handover['take']; settle(isCommitted: boolean): void } {
+  let pending: PendingHandover | null = null
+  const settle = (isCommitted: boolean): void => pending?.settle(isCommitted)
+  return {
+    handOver(...made) {
+      settle(false) // of the transaction that was begun before
+      return (pending = handover.take(...made))
+    },
+    settle,
+  }
+}
+
 /** Writes a group: its events, their deliveries and the records of its responses. */
 function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: readonly Ready[]) => Promise<Outcomes> {
   const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
@@ -89,22 +102,18 @@ function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: r
     // Most groups ask for their transaction in this turn, and so join the next commit.
     const ahead = hasManyCauses(group) ? await readAhead(store, group) : NONE_KNOWN
     for (let tries = 0; ; tries++) {
-      let pending: PendingHandover | null = null
-      const handOver: Handover['take'] = (...made) => {
-        pending?.settle(false) // the store has begun the transaction again
-        return (pending = handover.take(...made))
-      }
+      const { handOver, settle } = makeHandOver(handover)
       try {
         const { outcomes, recipients, added } = await store.tx(
           (tx) => writeGroup(tx, group, tries < REROUTES, handOver, ahead),
           { tenantIds: group.map(({ submission }) => submission.tenantId) },
         )
-        ;(pending as PendingHandover | null)?.settle(true)
+        settle(true)
         tellAdded(added)
         wakeups.wake(recipients, true)
         return outcomes
       } catch (error) {
-        ;(pending as PendingHandover | null)?.settle(false)
+        settle(false)
         if (!(error instanceof RoutingMoved)) throw error
         for (const ready of group) {
           const { submission, room } = ready
