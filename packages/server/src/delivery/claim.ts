@@ -163,19 +163,20 @@ export function makeClaim(tools: ClaimTools): Claim {
 
   async function take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]> {
     const now = clock.now()
-    const { write: note, last } = notes.notice(mailbox, now)
-    const mustLook = look === 'needed' || (look === 'unless_known' && !last.more)
+    const { note, isToWrite } = notes.notice(mailbox, now)
+    const mustLook = look === 'always' || (look === 'unless_known' && !note.mayHaveMore)
+    // Undefined: the claim takes from the whole mailbox. Null: nothing is ready.
     const stretch = crowds.isCrowded(mailbox) ? await crowds.firstReady(mailbox, now) : undefined
     if (stretch === null || (!stretch && mustLook && !(await isSomethingDue(store, mailbox, now)))) {
       crowds.looked(mailbox, 0)
-      if (note) notePollAlone(store, mailbox, now)
+      if (isToWrite) notePollAlone(store, mailbox, now)
       return []
     }
-    const { changes } = last
+    const { changes } = note
     const policy = policyOf(mailbox.tenantId)
-    const leased = await claimTogether({ mailbox, limit, policy, isNoted: note, stretch })
-    if (leased.rows.length < limit && !stretch) notes.tookAll(last, changes, leased.until, clock.elapsed())
-    else last.more = true
+    const leased = await claimTogether({ mailbox, limit, policy, isNoted: isToWrite, stretch })
+    if (leased.rows.length < limit && !stretch) notes.tookAll(note, changes, leased.until, clock.elapsed())
+    else note.mayHaveMore = true
     return handOut(mailbox, leased, policy.visibilityTimeoutMs)
   }
 

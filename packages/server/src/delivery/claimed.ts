@@ -51,6 +51,7 @@ export interface OfferedPlace {
 
 /**
  * Whether a claim first looks for something due: an empty mailbox then costs a read and no transaction. If something
- * was put in a moment ago, or the last poll got all it asked for, looking would only cost time.
+ * was put in a moment ago, or the last poll got all it asked for, looking would only cost time. `unless_known` leaves
+ * that to what this node has noted of the mailbox (poll-notes.ts).
  */
-export type Look = 'needed' | 'unless_known' | 'skipped'
+export type Look = 'always' | 'unless_known' | 'never'

@@ -5,14 +5,15 @@
 import type { Mailbox } from './sql.ts'
 
 interface PollNote {
-  written: number
-  polled: number
+  /** When a time of this mailbox was last written to the store. */
+  writtenAt: number
+  polledAt: number
   /** Something was put into the mailbox, or the last poll got all it asked for: there may be more. */
-  more: boolean
+  mayHaveMore: boolean
   /** Nothing is due in the mailbox. This holds until the given elapsed time. */
   emptyUntil: number
   /** `due` is known until the given elapsed time. */
-  outlookUntil: number
+  dueKnownUntil: number
   /** When a lease or a wait in the mailbox ends and something becomes due without a new delivery. */
   due: number | null
   /** How often the mailbox has changed. */
@@ -20,8 +21,8 @@ interface PollNote {
 }
 
 export interface PollNotes {
-  /** Notes a poll. Returns whether it has to be written to the store, and the note, for the result of the poll. */
-  notice(mailbox: Mailbox, now: number): { write: boolean; last: PollNote }
+  /** Notes a poll. Returns its note, for what the poll finds, and whether its time has to be written to the store. */
+  notice(mailbox: Mailbox, now: number): { note: PollNote; isToWrite: boolean }
   lastPoll(mailbox: Mailbox): number | null
   /** A look found nothing due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
@@ -39,13 +40,13 @@ const NOTE_EVERY_MS = 1_000
 const BELIEVED_MS = 500
 const MAX_NOTED = 100_000
 
-const NOTHING_KNOWN = { more: false, emptyUntil: 0, outlookUntil: 0, due: null, changes: 0 }
+const NOTHING_KNOWN = { mayHaveMore: false, emptyUntil: 0, dueKnownUntil: 0, due: null, changes: 0 }
 
 function noteChange(note: PollNote, isAdded: boolean): void {
   note.changes++
   note.emptyUntil = 0
-  if (isAdded) note.more = true
-  else note.outlookUntil = 0
+  if (isAdded) note.mayHaveMore = true
+  else note.dueKnownUntil = 0
 }
 
 export function makePollNotes(): PollNotes {
@@ -58,30 +59,30 @@ export function makePollNotes(): PollNotes {
   return {
     notice({ recipientId }, now) {
       const known = notes.get(recipientId)
-      if (known !== undefined && now >= known.written && now - known.written < NOTE_EVERY_MS) {
-        known.polled = now
-        return { write: false, last: known }
+      if (known !== undefined && now >= known.writtenAt && now - known.writtenAt < NOTE_EVERY_MS) {
+        known.polledAt = now
+        return { note: known, isToWrite: false }
       }
       if (known === undefined && notes.size >= MAX_NOTED) notes.clear()
-      const last = Object.assign(known ?? { ...NOTHING_KNOWN }, { written: now, polled: now })
-      notes.set(recipientId, last)
-      return { write: true, last }
+      const note = Object.assign(known ?? { ...NOTHING_KNOWN }, { writtenAt: now, polledAt: now })
+      notes.set(recipientId, note)
+      return { note, isToWrite: true }
     },
-    lastPoll: ({ recipientId }) => notes.get(recipientId)?.polled ?? null,
+    lastPoll: ({ recipientId }) => notes.get(recipientId)?.polledAt ?? null,
     foundEmpty({ recipientId }, due, elapsed) {
       const note = notes.get(recipientId)
       if (!note) return
-      note.emptyUntil = note.outlookUntil = elapsed + BELIEVED_MS
+      note.emptyUntil = note.dueKnownUntil = elapsed + BELIEVED_MS
       note.due = due
-      note.more = false
+      note.mayHaveMore = false
     },
     tookAll(note, changes, until, elapsed) {
       // What has come since may have been too late for the claim.
       if (note.changes !== changes) return
-      note.more = false
-      if (elapsed >= note.outlookUntil) return
+      note.mayHaveMore = false
+      if (elapsed >= note.dueKnownUntil) return
       leasedUntil(note, until)
-      note.emptyUntil = note.outlookUntil
+      note.emptyUntil = note.dueKnownUntil
     },
     leased({ recipientId }, until) {
       const note = notes.get(recipientId)

@@ -57,7 +57,7 @@ export function makeWaiting({
       gone.addEventListener('abort', stop)
       const since = clock.now()
       try {
-        const empty = look === 'skipped' ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
+        const empty = look === 'never' ? null : notes.knownEmpty(mailbox, clock.elapsed(), clock.now())
         const found = empty ? noteOnly(mailbox) : await take(mailbox, limit, look)
         const left = deadline - clock.elapsed()
         // The client is gone: its leases would keep the deliveries from the next poll until they lapse.
@@ -74,7 +74,7 @@ export function makeWaiting({
         const delivered = handed ? await deliver(mailbox, handed, gone, checkCaller) : []
         if (delivered.length > 0 || gone.aborted) return delivered
         // The first of many polls that wait at one mailbox claims at once; the others look whether it left something.
-        look = first ? 'skipped' : 'needed'
+        look = first ? 'never' : 'always'
         await checkCaller()
       } finally {
         cancel()
@@ -86,7 +86,7 @@ export function makeWaiting({
   /** Notes a poll that does not have to look. */
   function noteOnly(mailbox: Mailbox): ClaimedDelivery[] {
     const now = clock.now()
-    if (notes.notice(mailbox, now).write) notePollAlone(store, mailbox, now)
+    if (notes.notice(mailbox, now).isToWrite) notePollAlone(store, mailbox, now)
     return []
   }
 

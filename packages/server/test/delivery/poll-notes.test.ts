@@ -12,9 +12,9 @@ const mailbox = { tenantId: 't', recipientId: 'r' }
 /** Notes of a mailbox that was read at 0 and found empty, with a lease that lapses at 9,000. */
 function lookedInto() {
   const notes = makePollNotes()
-  const { last } = notes.notice(mailbox, 0)
+  const { note } = notes.notice(mailbox, 0)
   notes.foundEmpty(mailbox, 9_000, 0)
-  return { notes, last }
+  return { notes, note }
 }
 
 test('[HND-6] a mailbox that was found empty is not read again for half a second, unless it changes', () => {
@@ -26,30 +26,30 @@ test('[HND-6] a mailbox that was found empty is not read again for half a second
 })
 
 test('[HND-6] a claim that took all that was added leaves the mailbox empty, until its lease lapses', () => {
-  const { notes, last } = lookedInto()
+  const { notes, note } = lookedInto()
   notes.changed(['r'], true)
-  assert.equal(last.more, true)
-  notes.tookAll(last, last.changes, 300, 100)
-  assert.equal(last.more, false)
+  assert.equal(note.mayHaveMore, true)
+  notes.tookAll(note, note.changes, 300, 100)
+  assert.equal(note.mayHaveMore, false)
   assert.deepEqual(notes.knownEmpty(mailbox, 299, 299), { due: 300 })
   assert.equal(notes.knownEmpty(mailbox, 300, 300), null, 'the lease has lapsed')
 })
 
 test('[HND-6] a mailbox is not known to be empty if a delivery came during the claim', () => {
-  const { notes, last } = lookedInto()
+  const { notes, note } = lookedInto()
   notes.changed(['r'], true)
-  const { changes } = last
+  const { changes } = note
   notes.changed(['r'], true)
-  notes.tookAll(last, changes, 9_000, 100)
+  notes.tookAll(note, changes, 9_000, 100)
   assert.equal(notes.knownEmpty(mailbox, 100, 100), null)
-  assert.equal(last.more, true)
+  assert.equal(note.mayHaveMore, true)
 })
 
 test('[HND-6] nor if anything but an addition changed it: deliveries may have become due, so it is read again', () => {
   for (const changed of [['r'], null]) {
-    const { notes, last } = lookedInto()
+    const { notes, note } = lookedInto()
     notes.changed(changed, false)
-    notes.tookAll(last, last.changes, 9_000, 100)
+    notes.tookAll(note, note.changes, 9_000, 100)
     assert.equal(notes.knownEmpty(mailbox, 100, 100), null)
   }
 })
