@@ -42,6 +42,26 @@ export function countSlices(): (steps: number) => boolean {
   }
 }
 
+/** What has been found for an event so far. */
+interface Found {
+  readonly matches: Map<string, Match>
+  steps: number
+  /** Counts steps, and returns true whenever a slice of work is done. */
+  took(steps: number): boolean
+}
+
+function nothingFound(): Found {
+  const isSliceOver = countSlices()
+  return {
+    matches: new Map(),
+    steps: 0,
+    took(steps) {
+      this.steps += steps
+      return isSliceOver(steps)
+    },
+  }
+}
+
 /**
  * Matches an event. Yields after each slice of work, and returns the recipients. `whole` completes an envelope whose
  * data was left out; it is used once a filter needs the data.
@@ -49,41 +69,44 @@ export function countSlices(): (steps: number) => boolean {
 export function* matchInSlices(
   table: RoutingTable,
   envelope: Envelope,
-  { filters, overBudget }: MatchTools,
+  tools: MatchTools,
   whole?: () => Generator<void, Envelope>,
 ): Generator<void, Matching> {
   const type = envelope['type'] as string
   const remembered = table.remembered(type)
   if (remembered) return remembered
   const { stamp } = table
-  const found = { matches: new Map<string, Match>(), steps: 0 }
-  const isSliceOver = countSlices()
-  const took = (steps: number): boolean => {
-    found.steps += steps
-    return isSliceOver(steps)
-  }
-  let left = EVENT_STEPS
-  const filterOf = filtersOfOneEvent(filters)
-  let pending: FilterGroup[] = []
-  const uncompiled: FilterGroup[] = []
+  const found = nothingFound()
+  const filtered: FilterGroup[] = []
   let collected = 0
-  for (const group of yield* table.candidates(type, took)) {
+  for (const group of yield* table.candidates(type, (steps) => found.took(steps))) {
     let steps = 1
     if (group.filter === null) collected += steps = collect(table, group, found.matches)
-    else if (filters.has(group.filter)) pending.push(group)
-    else uncompiled.push(group)
-    if (took(steps)) yield
+    else filtered.push(group)
+    if (found.took(steps)) yield
   }
-  if (pending.length + uncompiled.length === 0) {
+  if (filtered.length === 0) {
     const matching = matchingOf(found)
     // The table may have changed between two slices.
     if (collected <= KEPT_STEPS && table.stamp === stamp) table.keepMatching(type, { ...matching, steps: collected })
     return matching
   }
   const event = whole ? yield* whole() : envelope
-  // The shortest first: they are the fastest to compile and cost the least.
-  if (uncompiled.length > 0) pending = pending.concat(uncompiled.sort((a, b) => a.filter!.length - b.filter!.length))
+  yield* evaluateInSlices(table, filtered, event, tools, found)
+  return matchingOf(found)
+}
 
+/** Adds the recipients of the groups whose filters pass: of cheap filters first, then of the others by their cost. */
+function* evaluateInSlices(
+  table: RoutingTable,
+  groups: readonly FilterGroup[],
+  event: Envelope,
+  { filters, overBudget }: MatchTools,
+  found: Found,
+): Generator<void, void> {
+  const filterOf = filtersOfOneEvent(filters)
+  let left = EVENT_STEPS
+  let pending = compiledFirst(groups, filters)
   for (const isFirst of [true, false]) {
     const later: FilterGroup[] = []
     for (const group of pending) {
@@ -97,7 +120,7 @@ export function* matchInSlices(
         continue
       }
       const { filter, compiled } = usable
-      if (compiled > 0 && took(compiled)) yield
+      if (compiled > 0 && found.took(compiled)) yield
       const granted = isFirst ? CHEAP_STEPS : Math.min(STEP_BUDGET, left)
       const budget = { left: granted }
       const passed = filter.test(event, budget)
@@ -107,18 +130,22 @@ export function* matchInSlices(
       if (passed === null && isFirst) later.push(group)
       else if (passed === null) overBudget()
       const added = passed === true ? collect(table, group, found.matches) : 0
-      if (took(EVALUATION_STEPS + steps + added)) yield
+      if (found.took(EVALUATION_STEPS + steps + added)) yield
     }
-    if (later.length === 0) break
+    if (later.length === 0) return
     pending = later.sort((a, b) => a.cost - b.cost)
   }
-  return matchingOf(found)
 }
 
-const matchingOf = (found: Pick<Matching, 'matches' | 'steps'>): Matching => ({
-  ...found,
-  list: [...found.matches.values()],
-})
+/** Those that are compiled, then the others, the shortest first: they are the fastest to compile and cost the least. */
+function compiledFirst(groups: readonly FilterGroup[], filters: Filters): readonly FilterGroup[] {
+  const isCompiled = ({ filter }: FilterGroup): boolean => filters.has(filter!)
+  const others = groups.filter((group) => !isCompiled(group))
+  if (others.length === 0) return groups
+  return [...groups.filter(isCompiled), ...others.sort((a, b) => a.filter!.length - b.filter!.length)]
+}
+
+const matchingOf = ({ matches, steps }: Found): Matching => ({ matches, steps, list: [...matches.values()] })
 
 function collect(table: RoutingTable, group: FilterGroup, matches: Map<string, Match>): number {
   let recipients = 0
