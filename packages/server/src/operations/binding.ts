@@ -12,7 +12,7 @@
 import type { BodyOf, Operation } from '@sensorium/contract'
 import type { Db } from '../store/db.ts'
 import type { Call } from './call.ts'
-import type { RecordResponse } from './idempotency.ts'
+import type { RecordResponse } from './write-record.ts'
 import type { OperationResponse } from './response.ts'
 
 export interface Prepared {

@@ -18,7 +18,7 @@ import {
 import { makeStepTurns } from '../kernel/step-turns.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import { own, read, type Binding } from './binding.ts'
-import type { RecordResponse } from './idempotency.ts'
+import type { RecordResponse } from './write-record.ts'
 import { pauseOf } from './pause-of.ts'
 import { ok, type OperationResponse } from './response.ts'
 

@@ -21,7 +21,7 @@ import type { Store } from '../store/db.ts'
 import { ok, refused, type OperationResponse } from './response.ts'
 import { browse, own, read, type Binding } from './binding.ts'
 import type { Call } from './call.ts'
-import type { RecordResponse } from './idempotency.ts'
+import type { RecordResponse } from './write-record.ts'
 import { pauseOf } from './pause-of.ts'
 
 export interface EventOperationTools {

@@ -11,24 +11,24 @@
 //    history has. A long response to a call that changes nothing is not recorded. Otherwise a request of a hundred
 //    bytes with a key would take ten megabytes on disk for a day.
 // 5. A response that shows a secret is stored encrypted, and returned again only to the API key that requested it.
-import { createHash, randomBytes, webcrypto } from 'node:crypto'
+import { createHash, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { keyReused, unavailable, type Failure } from '../kernel/failure.ts'
-import type { Db, Store } from '../store/db.ts'
+import { keyReused } from '../kernel/failure.ts'
+import type { Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
+import { findRecord, UNDER_WAY, type RequestKey } from './idempotency-rows.ts'
+import { makeRecordedResponses, requestName } from './recorded-response.ts'
+import type { OperationResponse } from './response.ts'
 import {
-  dateMark,
-  deleteMark,
-  findRecord,
-  insertRecord,
-  replaceMark,
-  UNDER_WAY,
-  type RecordRow,
-  type RequestKey,
-} from './idempotency-rows.ts'
-import { failureOf, makeRecordedResponses, requestName } from './recorded-response.ts'
-import { refused, type OperationResponse } from './response.ts'
+  GONE_MS,
+  leftMark,
+  LostRace,
+  makeWriteRecord,
+  stillUnderWay,
+  type LeftMark,
+  type RecordResponse,
+} from './write-record.ts'
 
 /** Selects records that are past their retention. */
 const RECORDS: Aging = {
@@ -38,37 +38,11 @@ const RECORDS: Aging = {
 }
 const RETENTION_MS = 24 * 3_600_000
 
-/** Thrown inside a transaction whose record another node wrote first, so that the transaction is rolled back. */
-class LostRace extends Error {}
-
 export interface Idempotency {
   /** Runs `work`, unless an equal request was carried out before: then returns its response again, as `replayed`. */
   runOnce(request: RequestKey, work: (record: RecordResponse) => Promise<OperationResponse>): Promise<OperationResponse>
   /** Deletes all records older than the retention, in small batches so that nobody waits long. Returns how many. */
   purge(): Promise<number>
-}
-
-/** The mark of a request that stopped halfway. Nobody carries it out. */
-interface LeftMark {
-  left: string
-  progress?: object
-}
-
-/** Writes the record of a response in the transaction of its effect. */
-export interface RecordResponse {
-  (tx: Db, response: OperationResponse): Promise<void>
-  /**
-   * Marks the request as under way in the first of several transactions, so that an equal request on another node waits
-   * for its response. Without the mark, the other request would find the work half done. Work that can go on after a
-   * failure or a crash calls this in every transaction but the last, with what it needs for that as `progress`.
-   */
-  reserve(tx: Db, progress?: object): Promise<void>
-  /** Called in a transaction whose effect stays even if the rest of the work fails: the audit log has to show it. */
-  begun(tx: Db): Promise<void>
-  /** The progress of an equal request that did not come to its end. */
-  earlier: object | null
-  /** Takes the mark back in the transaction that undoes the work. False if there is none, or a response instead. */
-  withdraw(tx: Db): Promise<boolean>
 }
 
 /** A longer response to a call that changed nothing is not recorded; a retry computes it again. */
@@ -91,17 +65,6 @@ export const hashLarge = async (body: Buffer): Promise<string> =>
 /** A recorded refusal would be the same next time: it depends on the request alone, or on what the key stands for. */
 const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].includes(status)
 
-const stillUnderWay = (): Failure => unavailable('The same request is still being carried out')
-
-/** The marker that the body of a mark begins with, and what follows it. Older nodes read the mark as a refusal. */
-const newMarker = (): string => `{"name":"${randomBytes(12).toString('hex')}"`
-const markBody = (marker: string, progress?: object): string =>
-  `${marker},${JSON.stringify({ ...failureOf(stillUnderWay()), progress }).slice(1)}`
-const leftMark = (body: string): LeftMark => ({ ...(JSON.parse(body) as { progress?: object }), left: body })
-
-/** A node renews its mark of a request under way every ten seconds. If it has not for GONE_MS, the node is gone. */
-const RENEW_MS = 10_000
-const GONE_MS = 30_000
 /** How long an equal request waits for the response of another node, and how often it looks. */
 const WAIT_MS = 15_000
 const LOOK_AGAIN_MS = 100
@@ -135,39 +98,10 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
     earlier: LeftMark | null,
     work: (record: RecordResponse) => Promise<OperationResponse>,
   ): Promise<OperationResponse> {
-    const marker = newMarker()
-    // The mark that this request replaces: the one that was left, until its own is on disk.
-    let replaced = earlier?.left ?? null
-    let renewing: NodeJS.Timeout | undefined
-    let giveUp: ((tx: Db) => Promise<unknown>) | null = null
-    let isRecorded = false
-
-    async function write(tx: Db, row: RecordRow): Promise<void> {
-      const written = await (replaced === null
-        ? insertRecord(tx, request, row)
-        : replaceMark(tx, request, replaced, row))
-      if (written === 0) throw new LostRace()
-      tx.afterCommit(() => (isRecorded = row.status !== UNDER_WAY))
-    }
-    function renew(): void {
-      store.tx((tx) => dateMark(tx, request, marker, now())).catch(() => {})
-    }
-    const record = async (tx: Db, response: OperationResponse): Promise<void> => write(tx, rowOf(request, response))
-    record.reserve = async (tx: Db, progress?: object): Promise<void> => {
-      // Also if nobody knows whether this transaction was written.
-      giveUp = (db) => (progress ? dateMark(db, request, marker, now() - GONE_MS) : deleteMark(db, request, marker))
-      await write(tx, { ...rowOf(request, refused(stillUnderWay())), body: markBody(marker, progress) })
-      tx.afterCommit(() => {
-        replaced = marker
-        renewing ??= setInterval(renew, RENEW_MS).unref()
-      })
-    }
-    record.begun = async (): Promise<void> => {}
-    record.earlier = earlier?.progress ?? null
-    record.withdraw = async (tx: Db): Promise<boolean> => (await deleteMark(tx, request, marker)) > 0
+    const { record, write, isRecorded, end } = makeWriteRecord({ store, rowOf, now }, request, earlier)
     try {
       const response = await work(record)
-      if (!isRecorded && isKept(response.status) && !response.pieces) {
+      if (!isRecorded() && isKept(response.status) && !response.pieces) {
         const row = rowOf(request, response)
         if (row.body.length > MAX_RECORDED_READ) return response
         // Another node may have done the same work meanwhile, which may be why this request was refused.
@@ -175,8 +109,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
       }
       return response
     } finally {
-      clearInterval(renewing)
-      if (giveUp && !isRecorded) await store.tx(giveUp).catch(() => {})
+      await end()
     }
   }
 
@@ -184,8 +117,8 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
     async runOnce(request, work) {
       const name = requestName(request)
       while (running.has(name)) await running.get(name)
-      let finished!: () => void
-      running.set(name, new Promise((resolve) => (finished = resolve)))
+      const finished = Promise.withResolvers<void>()
+      running.set(name, finished.promise)
       try {
         for (;;) {
           const earlier = await stored(request)
@@ -198,7 +131,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
         }
       } finally {
         running.delete(name)
-        finished()
+        finished.resolve()
       }
     },
     purge: () => purge(store, RECORDS, now() - RETENTION_MS - 3_600_000),

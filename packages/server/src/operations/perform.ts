@@ -12,13 +12,14 @@ import type { Db, Store } from '../store/db.ts'
 import { makeAdmit, makeSubjectsOf, type Admit, type AdmitTools } from './admit.ts'
 import type { Binding, Prepared } from './binding.ts'
 import type { Call, CallOptions, Input, Payload } from './call.ts'
-import { hashBody, type Idempotency, type RecordResponse } from './idempotency.ts'
+import { hashBody, type Idempotency } from './idempotency.ts'
 import { makeReadTurns, type ReadTurn } from './read-turns.ts'
 import { withRequestId } from './recorded-response.ts'
 import { repeatableOf } from './repeatable.ts'
 import { refused, type OperationResponse } from './response.ts'
 import { unknownField } from './unknown-field.ts'
 import { readQuery, type Check, type CompileCheck } from './validate.ts'
+import type { RecordResponse } from './write-record.ts'
 
 const MAX_KEY_LENGTH = 255
 const NO_OPTIONS: CallOptions = {}
