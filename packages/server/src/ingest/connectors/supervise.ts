@@ -9,11 +9,12 @@
 // 4. With the embedded store there is one node: any other holder of a lease is a process that is gone.
 import { randomUUID } from 'node:crypto'
 import type { ConnectorState } from '@sensorium/contract'
+import { oneAtATime } from '../../kernel/one-at-a-time.ts'
 import { makeHeldConnectors, type SupervisorTools } from './held-connectors.ts'
 import { allConnectors } from './sql.ts'
 
 export interface Supervisor {
-  /** Looks at every connector once: starts, renews, stops. */
+  /** Looks at every connector once: starts, renews, stops. Calls made during a look share the one after it. */
   runOnce(): Promise<void>
   /** Stops connectors that this node may no longer run, whether the store responds or not. */
   stopLapsed(): Promise<void>
@@ -30,14 +31,13 @@ export function makeSupervisor(tools: SupervisorTools): Supervisor {
   const node = randomUUID()
   const held = makeHeldConnectors(tools, node)
   let closed = false
-  let looking: Promise<void> | null = null
-  let again = false
 
   // An error of one connector does not affect the others.
   const guarded = (id: string, work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => log.warn({ err: error, connector: id }, 'connector could not be looked after'))
 
-  async function look(): Promise<void> {
+  const look = oneAtATime(async () => {
+    if (closed) return
     const rows = await allConnectors(store)
     const wanted = new Set<string>()
     const now = clock.now()
@@ -53,24 +53,10 @@ export function makeSupervisor(tools: SupervisorTools): Supervisor {
     for (const [id, entry] of held.all)
       if (!wanted.has(id)) work.push(guarded(id, held.stop(entry, 'paused or deleted')))
     await Promise.all(work)
-  }
+  })
 
   const supervisor: Supervisor = {
-    // All calls made during a look are served by one more look after it.
-    async runOnce() {
-      if (closed) return
-      if (looking) {
-        again = true
-        return looking
-      }
-      looking = (async () => {
-        do {
-          again = false
-          await look()
-        } while (again && !closed)
-      })().finally(() => (looking = null))
-      return looking
-    },
+    runOnce: look,
     async stopLapsed() {
       const now = clock.now()
       const lapsed = [...held.all.values()].filter(({ until }) => now >= until - STOP_BEFORE_MS)
@@ -85,7 +71,7 @@ export function makeSupervisor(tools: SupervisorTools): Supervisor {
     },
     async close() {
       closed = true
-      await looking?.catch(() => {})
+      await look().catch(() => {}) // waits for one that is under way
       await Promise.all(
         [...held.all.values()].map((entry) => guarded(entry.lease.id, held.stop(entry, 'shutting down'))),
       )
