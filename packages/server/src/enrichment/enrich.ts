@@ -67,15 +67,15 @@ export interface SearchedAhead extends Pick<Ahead, 'take' | 'polled'> {
 
 /** Gives the deliveries of one poll what was found for them ahead, as far as it is still valid. */
 function makeAheadResults({ take, polled, searchFingerprint, count }: SearchedAhead, viewer: Viewer, clock: Clock) {
-  let now: Promise<string | null> | undefined
+  let current: Promise<string | null> | undefined
   let hasMemories: boolean | null = null
   let wereUnchanged: boolean | null = null
 
   async function isValid(found: FoundAhead): Promise<boolean> {
-    const same =
-      found.searchFingerprint !== null && found.searchFingerprint === (await (now ??= searchFingerprint(viewer)))
-    wereUnchanged = same && wereUnchanged !== false
-    return same && found.teamId === viewer.teamId
+    const isUnchanged =
+      found.searchFingerprint !== null && found.searchFingerprint === (await (current ??= searchFingerprint(viewer)))
+    wereUnchanged = isUnchanged && wereUnchanged !== false
+    return isUnchanged && found.teamId === viewer.teamId
   }
 
   return {
