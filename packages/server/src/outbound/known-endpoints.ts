@@ -3,6 +3,7 @@
 import type { Wakeups } from '../delivery/wake.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { oneAtATime } from '../kernel/one-at-a-time.ts'
 import type { Announcements } from '../store/announce.ts'
 import type { Store } from '../store/db.ts'
 import { blockedFor, newEndpoint, noteUrl, type Endpoint } from './endpoint.ts'
@@ -74,8 +75,8 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
   const { endpoints, resting, endpointOf, forget, forgetIdle } = makeBook(clock)
   /** Recipients that were not pushed to when a wake-up came. The scan finds those that have become so. */
   const notPushed = new Set<string>()
-  let toAsk = new Set<string>()
-  let isAsking = false
+  /** Recipients that the next query asks about. */
+  const toAsk = new Set<string>()
   let scannedUpTo = ''
 
   /**
@@ -84,20 +85,14 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
    * and publishes of other tenants took 1.4 s.
    */
   function ask(id: string): void {
+    if (toAsk.has(id)) return
     toAsk.add(id)
-    if (isAsking) return
-    isAsking = true
-    setImmediate(askForAll)
+    if (toAsk.size === 1) setImmediate(askTheStore)
   }
 
-  async function askForAll(): Promise<void> {
-    while (toAsk.size > 0) await askTheStore()
-    isAsking = false
-  }
-
-  async function askTheStore(): Promise<void> {
+  const askTheStore = oneAtATime(async () => {
     const ids = [...toAsk]
-    toAsk = new Set()
+    toAsk.clear()
     try {
       const pushed = await pushedAmong(store, ids)
       if (notPushed.size > MAX_KNOWN) notPushed.clear()
@@ -110,7 +105,7 @@ export function makeKnownEndpoints(tools: KnownEndpointsTools): KnownEndpoints {
     } catch (error) {
       log.debug({ err: error }, 'push: the scan will find it')
     }
-  }
+  })
 
   function noteArrivals(recipientIds: readonly string[]): void {
     for (const id of recipientIds) {
