@@ -53,7 +53,7 @@ export async function explainEvent(
   router: Router,
   caller: Principal,
   request: ExplainRequest,
-  /** Feeds of channels that the caller may not see stay out of the reasons. */
+  /** Feeds of channels that the caller may not see stay out of the reasons. Called often for one channel. */
   maySeeChannel: (channelId: string) => Promise<boolean>,
   pause: Pause,
 ): Promise<Explanation> {
@@ -68,19 +68,16 @@ export async function explainEvent(
   const found = await inSteps(matchInSlices(table, event.envelope, router.matching), pause)
   const matching = addressee ? withAddressee(table, addressee, caller.id, found) : found
   const list = await inSteps(inOrder(matching), pause)
-  const seen = new Map<string, boolean>()
-  for (const { matched } of list) {
-    for (const { channelId } of matched)
-      if (channelId !== null && !seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
+  const recipients: Explanation['recipients'] = []
+  for (const match of list) {
+    const via = addressed(match)
+    // The response may say that a feed matches, but not which one if the caller may not see its channel.
+    for (const s of match.matched)
+      via.push(
+        s.channelId === null || (await maySeeChannel(s.channelId)) ? shownSubscription(s) : { kind: 'feed', id: null },
+      )
+    recipients.push({ agent_id: match.recipientId, via, priority: match.priority })
   }
-  // The response may say that a feed matches, but not which one if the caller may not see its channel.
-  const via = (s: Subscription): Matched =>
-    s.channelId === null || seen.get(s.channelId) ? shownSubscription(s) : { kind: 'feed', id: null }
-  const recipients = list.map((match) => ({
-    agent_id: match.recipientId,
-    via: [...addressed(match), ...match.matched.map(via)],
-    priority: match.priority,
-  }))
   if (request.agent_id === undefined) return { recipients }
   const reasons: Reason[] = []
   if (addressee) reasons.push(reasonOfAddress(table, addressee, caller.id, request.agent_id))

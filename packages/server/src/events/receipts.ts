@@ -56,18 +56,14 @@ export function pageReceipts(db: Db, tenantId: string, eventId: string, after: s
   )
 }
 
-/** Returns a function that replaces the channels that the caller may not see. It asks once for each channel. */
-function hideChannels(maySeeChannel: (channelId: string) => Promise<boolean>) {
-  const seen = new Map<string, boolean>()
-  return async (receipts: readonly Receipt[]): Promise<void> => {
-    for (const { matched } of receipts) {
-      for (const [i, { channel_id: channelId }] of matched.entries()) {
-        if (channelId === undefined) continue
-        if (!seen.has(channelId)) seen.set(channelId, await maySeeChannel(channelId))
-        if (!seen.get(channelId)) matched[i] = { kind: 'feed', id: null }
-      }
-    }
-  }
+/** Replaces the channels that the caller may not see. */
+async function hideChannels(
+  receipts: readonly Receipt[],
+  maySeeChannel: (channelId: string) => Promise<boolean>,
+): Promise<void> {
+  for (const { matched } of receipts)
+    for (const [i, { channel_id: channelId }] of matched.entries())
+      if (channelId !== undefined && !(await maySeeChannel(channelId))) matched[i] = { kind: 'feed', id: null }
 }
 
 /**
@@ -84,10 +80,9 @@ export async function readReceipts(
 ): Promise<JsonBody> {
   const event = eventId.includes('\0') ? undefined : await findEvent(db, caller.tenantId, eventId)
   if (!event || !(holds(caller, 'admin') || event.sender_id === caller.id)) throw notFound('event', eventId)
-  const hide = hideChannels(maySeeChannel)
   async function textOf(rows: readonly ReceiptRow[]): Promise<string> {
     const receipts = rows.map((row) => shown(row, now))
-    await hide(receipts)
+    await hideChannels(receipts, maySeeChannel)
     return receipts.map((receipt) => JSON.stringify(receipt)).join(',')
   }
   const pages = pagesOf<ReceiptRow>((last, most) =>

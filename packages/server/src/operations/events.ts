@@ -121,6 +121,17 @@ export function eventOperations({
   maySeeChannel,
 }: EventOperationTools): Binding[] {
   const turns = makeStepTurns()
+
+  /** Says which channels a caller may see. Within one call a channel is asked for once. */
+  function seenBy(principal: Principal): (channelId: string) => Promise<boolean> {
+    const asked = new Map<string, Promise<boolean>>()
+    return (channelId) => {
+      const answer = asked.get(channelId) ?? maySeeChannel(principal, channelId)
+      asked.set(channelId, answer)
+      return answer
+    }
+  }
+
   return [
     own(
       operations.publishEvent,
@@ -144,14 +155,12 @@ export function eventOperations({
     read(operations.getEvent, async ({ principal, params }, db) => {
       const at = now()
       await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
-      const maySee = (channelId: string): Promise<boolean> => maySeeChannel(principal, channelId)
-      return { status: 200, ...(await readReceipts(db, principal, params.id, at, maySee)) }
+      return { status: 200, ...(await readReceipts(db, principal, params.id, at, seenBy(principal))) }
     }),
 
     read(operations.explainEvent, async (call, db) => {
       const { principal, body } = call
-      const maySee = (channelId: string): Promise<boolean> => maySeeChannel(principal, channelId)
-      return ok(await explainEvent(db, router, principal, body, maySee, pauseOf(turns, call)))
+      return ok(await explainEvent(db, router, principal, body, seenBy(principal), pauseOf(turns, call)))
     }),
 
     own(operations.sendTestEvent, async ({ principal, params }, record) => {
