@@ -97,10 +97,13 @@ const largeObjects = new WeakMap<object, readonly string[]>()
 /** From about here on V8 keeps an object as a table, and listing a key takes 0.2 microseconds instead of 0.02. */
 const LARGE = 100
 const STEPS_PER_LARGE_KEY = 4
+/** A key of a map that an expression made is read back from text, and written again to be looked up (`keyOf`). */
+const STEPS_PER_MADE_KEY = 8
 
 /** Returns the keys and pays for them. */
 export function mapKeys(c: Context, map: AnyMap): readonly Value[] | typeof FAULT {
-  if (map instanceof Map) return spend(c, map.size) ? overBudget(c) : Array.from((map as CelMap).keys(), valueOfKey)
+  if (map instanceof Map)
+    return spend(c, map.size * STEPS_PER_MADE_KEY) ? overBudget(c) : Array.from((map as CelMap).keys(), valueOfKey)
   const keys = largeObjects.get(map) ?? Object.keys(map)
   if (keys.length <= LARGE) return spend(c, keys.length) ? overBudget(c) : keys
   largeObjects.set(map, keys)

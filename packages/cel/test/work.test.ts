@@ -40,6 +40,7 @@ const data = {
   few: Array.from({ length: 1000 }, (_, i) => i),
 }
 const constant = 'a'.repeat(3000)
+const made = 'few.transformMap(i, v, v)'
 
 const chain = (part: string, times: number, op: string): string => Array.from({ length: times }, () => part).join(op)
 
@@ -83,6 +84,9 @@ const attacks: readonly [name: string, source: string][] = [
   ['unwrapped', 'l.exists(x, l.map(y, optional.of(y)).unwrapOpt() == [])'],
   ['bound', 'l.exists(x, cel.bind(y, s + s, y == ""))'],
   ['two variables', 'm.exists(a, b, m.exists(c, d, b == d + 100000))'],
+  ['a map of a long list', 'few.exists(x, l.transformMap(i, v, v) == {})'],
+  ['equality of maps of lists', `cel.bind(a, ${made}, cel.bind(b, ${made}, few.exists(x, a != b)))`],
+  ['entries put into a map', `cel.bind(a, ${made}, few.exists(x, [a].transformMapEntry(i, b, b) == {}))`],
   ['transformed', 'm.transformMap(a, b, m.transformList(c, d, d)).size() == 0'],
   ['trimmed', 'few.exists(x, sp.trim() == "x")'],
   ['names in order', '"%s".format([ks]) == ""'],
