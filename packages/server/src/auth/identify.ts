@@ -3,7 +3,9 @@
 // 1. A revoked key or a deactivated agent ends its tokens at once on the node that did it, and on every other within
 //    STANDING_MS plus one read. An announcement makes that sooner; nothing depends on its arrival.
 // 2. Reads that are due in the same turn of the event loop share one query.
-// 3. The team of an agent is its present one, not the one at the time when the token was made. It is read with the
+// 3. A change of keys concerns the tenant it is in. However often they change there, callers of other tenants are neither
+//    read again nor looked through.
+// 4. The team of an agent is its present one, not the one at the time when the token was made. It is read with the
 //    standing, so a move takes effect as fast.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -22,13 +24,13 @@ interface KeyStanding {
   teamId: string | null
   /** In elapsed time. */
   readAt: number
+  /** How often the keys of its tenant had changed before it was read. It is valid until they change again. */
+  changes: number
 }
 
 interface Known {
   claims: Claims
-  /** The standing of its key, valid while `generation` is the current one: no standing was dropped since. */
   standing: KeyStanding | null
-  generation: number
 }
 
 export interface Identify {
@@ -45,7 +47,9 @@ export interface Identify {
 export function makeIdentify(store: Store, announcements: Announcements, tokenKey: Uint8Array, clock: Clock): Identify {
   const tokens = new Map<string, Known>()
   const standings = new Map<string, KeyStanding>()
-  let generation = 0
+  /** How often the keys of each tenant have changed, as this node has heard. */
+  const changes = new Map<string, number>()
+  const changesOf = (tenantId: string): number => changes.get(tenantId) ?? 0
 
   // Evicts the oldest entries, which a Map keeps at the front.
   function bound<V>(map: Map<string, V>): void {
@@ -59,36 +63,34 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
   const reads = makeBatches<Principal, KeyStanding>({ run: readStandingsOf })
 
   async function readStandingsOf(principals: readonly Principal[]): Promise<(KeyStanding | Promise<KeyStanding>)[]> {
-    const before = generation
-    const tenants = [...new Set(principals.map(({ tenantId }) => tenantId))]
+    const before = new Map(principals.map(({ tenantId }) => [tenantId, changesOf(tenantId)]))
     const keys = [...new Set(principals.map(({ keyId }) => keyId))]
     const readAt = clock.elapsed()
     // Not through the pool, in which every request would wait behind the service's own work.
-    const rows = await readStandings(store.outsideTx, store.isSharded, tenants, keys)
-    // Keys changed while the query ran, so its result may be stale.
-    if (generation !== before) return principals.map((principal) => reads.add(principal))
+    const rows = await readStandings(store.outsideTx, store.isSharded, [...before.keys()], keys)
     const hasExpired = (at: number | null): boolean => at !== null && at <= clock.now()
-    const found = new Map(
-      rows.map(({ id, standing, team_id, expires_at }) => [
-        id,
-        { live: standing === 'live' && !hasExpired(expires_at), teamId: team_id, readAt },
-      ]),
-    )
-    const unknown = { live: false, teamId: null, readAt }
-    const read = principals.map(({ keyId }): KeyStanding => found.get(keyId) ?? unknown)
+    const found = new Map(rows.map((row) => [row.id, row]))
+    const read = principals.map(({ tenantId, keyId }): KeyStanding => {
+      const row = found.get(keyId)
+      const live = row?.standing === 'live' && !hasExpired(row.expires_at)
+      return { live, teamId: row?.team_id ?? null, readAt, changes: before.get(tenantId)! }
+    })
     for (const [i, principal] of principals.entries()) standings.set(nameOf(principal), read[i]!)
     bound(standings)
-    return read
+    // Keys of the tenant changed while the query ran, so its result may be stale.
+    return principals.map((principal, i) =>
+      read[i]!.changes === changesOf(principal.tenantId) ? read[i]! : reads.add(principal),
+    )
   }
 
   const nameOf = (principal: Principal): string => `${principal.tenantId} ${principal.keyId}`
 
-  const isFresh = (standing: KeyStanding | null): standing is KeyStanding =>
-    standing !== null && clock.elapsed() - standing.readAt < STANDING_MS
+  const isFresh = (standing: KeyStanding | null, { tenantId }: Principal): standing is KeyStanding =>
+    standing !== null && standing.changes === changesOf(tenantId) && clock.elapsed() - standing.readAt < STANDING_MS
 
   function standingOf(principal: Principal): KeyStanding | Promise<KeyStanding> {
     const at = standings.get(nameOf(principal)) ?? null
-    return isFresh(at) ? at : reads.add(principal)
+    return isFresh(at, principal) ? at : reads.add(principal)
   }
 
   async function identify(token: string): Promise<Principal | null> {
@@ -96,7 +98,7 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     if (!known) {
       const claims = await verifyToken(tokenKey, token, clock.now())
       if (!claims) return null
-      tokens.set(token, (known = { claims, standing: null, generation }))
+      tokens.set(token, (known = { claims, standing: null }))
       bound(tokens)
     }
     if (known.claims.expiresAt <= clock.now()) {
@@ -108,26 +110,19 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     // The principal, and what is cached with it, stays the same object as long as its agent stays in its team.
     if (standing.live && standing.teamId !== claims.principal.teamId)
       known.claims = { ...claims, principal: { ...claims.principal, teamId: standing.teamId } }
-    known.standing = standings.get(nameOf(claims.principal)) === standing ? standing : null
-    known.generation = generation
+    known.standing = standing
     return standing.live ? known.claims.principal : null
   }
 
   function cached(token: string): Principal | null {
     const known = tokens.get(token)
-    if (!known || known.generation !== generation) return null
-    const now = clock.now()
-    return known.claims.expiresAt > now && isFresh(known.standing) && known.standing.live
-      ? known.claims.principal
-      : null
+    if (!known) return null
+    const { principal, expiresAt } = known.claims
+    return expiresAt > clock.now() && isFresh(known.standing, principal) && known.standing.live ? principal : null
   }
 
   const stands = async (principal: Principal): Promise<boolean> => (await standingOf(principal)).live
 
-  // The tenant's keys changed, so what is cached of them may be stale.
-  announcements.listen('keys', (tenantId) => {
-    generation++
-    for (const key of standings.keys()) if (key.startsWith(tenantId)) standings.delete(key)
-  })
+  announcements.listen('keys', (tenantId) => changes.set(tenantId, changesOf(tenantId) + 1))
   return Object.assign(identify, { cached, stands })
 }
