@@ -26,7 +26,7 @@ import { togetherByTenant, type Results } from '../store/together.ts'
 import type { Quotas } from '../tenants/quotas.ts'
 import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
 import { hasManyCauses, NONE_KNOWN, readAhead } from './causation.ts'
-import { clientGone, makeRouteEvents, type Routed, type RouteEvents } from './route-events.ts'
+import { clientGone, makeRouteEvents, type Routed } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
 import { roomFor, type Room } from './within-quota.ts'
 import { makeWriteGroup, type RoutedSubmission } from './write-group.ts'
@@ -69,11 +69,13 @@ const WHILE_BUSY = { minWaiting: 48, maxWaitMs: 4 }
  * 3,000 recipients each took PostgreSQL 18 seconds.
  */
 const PART_DELIVERIES = 2_000
+/** How often the recipients of a submission are found again before it is refused. */
+const MOST_REROUTES = 2 * REROUTES
 
 interface Ready extends RoutedSubmission {
-  /** Null if the tenant has no quota. */
-  room: Room | null
   work: number
+  /** How often its routing was out of date in the transaction. */
+  tries: number
   /** When the submission, its recipients found, began to wait. */
   since: number
 }
@@ -93,45 +95,56 @@ function makeHandOver(handover: Handover): { handOver: Handover['take']; settle(
   }
 }
 
-/** Writes a group: its events, their deliveries and the records of its responses. */
-function makePublishTogether(tools: PublishTools, route: RouteEvents): (group: readonly Ready[]) => Promise<Outcomes> {
+/**
+ * Writes a group: its events, their deliveries and the records of its responses. Those of a tenant whose routing has
+ * moved fail with `RoutingMoved`, and the others are written without them: a tenant that changes its routing all the
+ * time, and takes a second to be routed, held up everybody's publishes for five.
+ */
+function makePublishTogether(tools: PublishTools): (group: readonly Ready[]) => Promise<Outcomes> {
   const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
   const writeGroup = makeWriteGroup(router, makeId, clock)
 
-  async function commit(group: readonly Ready[]): Promise<PublishOutcome[][]> {
+  async function write(group: readonly Ready[]): Promise<PublishOutcome[][]> {
     // Most groups ask for their transaction in this turn, and so join the next commit.
     const ahead = hasManyCauses(group) ? await readAhead(store, group) : NONE_KNOWN
-    for (let tries = 0; ; tries++) {
-      const { handOver, settle } = makeHandOver(handover)
-      try {
-        const { outcomes, recipients, added } = await store.tx(
-          (tx) => writeGroup(tx, group, tries < REROUTES, handOver, ahead),
-          { tenantIds: group.map(({ submission }) => submission.tenantId) },
-        )
-        settle(true)
-        tellAdded(added)
-        wakeups.wake(recipients, true)
-        return outcomes
-      } catch (error) {
-        settle(false)
-        if (!(error instanceof RoutingMoved)) throw error
-        for (const ready of group) {
-          const { submission, room } = ready
-          const routed = await route(submission)
-          ready.routed = room ? await room.fit(submission.events, routed) : routed
-        }
-      }
+    const canStartOver = group.every(({ tries }) => tries < REROUTES)
+    const { handOver, settle } = makeHandOver(handover)
+    try {
+      const { outcomes, recipients, added } = await store.tx(
+        (tx) => writeGroup(tx, group, canStartOver, handOver, ahead),
+        { tenantIds: group.map(tenantOf) },
+      )
+      settle(true)
+      tellAdded(added)
+      wakeups.wake(recipients, true)
+      return outcomes
+    } catch (error) {
+      settle(false)
+      throw error
     }
   }
 
-  return (group) => togetherByTenant(store, group, ({ submission }) => submission.tenantId, commit)
+  async function commit(group: readonly Ready[]): Promise<Outcomes> {
+    try {
+      return group.length > 0 ? await write(group) : []
+    } catch (error) {
+      if (!(error instanceof RoutingMoved)) throw error
+      const isMoved = (ready: Ready): boolean => tenantOf(ready) === error.tenantId
+      const rest = (await commit(group.filter((ready) => !isMoved(ready)))).values()
+      return group.map((ready) => (isMoved(ready) ? failedAlone(error) : rest.next().value!))
+    }
+  }
+
+  return (group) => togetherByTenant(store, group, tenantOf, commit)
 }
+
+const tenantOf = ({ submission }: RoutedSubmission): string => submission.tenantId
 
 export function makePublish(tools: PublishTools): Publish {
   const { store, router, clock, quotas } = tools
   const admission = makeAdmission(clock.elapsed, store.writers)
   const route = makeRouteEvents(router, store)
-  const publishTogether = makePublishTogether(tools, route)
+  const publishTogether = makePublishTogether(tools)
   const maxGroupMs = store.isShared ? MAX_GROUP_MS.shared : MAX_GROUP_MS.alone
   const mostWork = (): number => Math.min(MAX_GROUP_WORK, admission.rate * maxGroupMs)
   const batches = makeBatches<Ready, PublishOutcome[]>({
@@ -166,6 +179,21 @@ export function makePublish(tools: PublishTools): Publish {
     }
   }
 
+  /** Routing that is out of date is found again here, where only its own tenant waits for it. */
+  async function publishPart({ submission, routed }: RoutedSubmission, room: Room | null): Promise<PublishOutcome[]> {
+    for (let tries = 0; ; tries++) {
+      const work = workOfRouted(submission, routed, 0)
+      try {
+        return await batches.add({ submission, routed, work, tries, since: clock.elapsed() })
+      } catch (error) {
+        if (!(error instanceof RoutingMoved)) throw error
+        if (tries === MOST_REROUTES) throw unavailable('The interests and feeds of the tenant change all the time')
+        const found = await route(submission)
+        routed = room ? await room.fit(submission.events, found) : found
+      }
+    }
+  }
+
   return async (submission) => {
     const { tenantId, senderId, events } = submission
     const admitted = admission.enter(tenantId, senderId, events.length, bytesOf(events))
@@ -180,8 +208,7 @@ export function makePublish(tools: PublishTools): Publish {
         return routed.events.map(({ refused }) => ({ status: 'refused', failure: refused! }))
       admitted.revise(workOfRouted(submission, routed, routed.steps))
       for (const part of partsOf(submission, routed)) {
-        const work = workOfRouted(part.submission, part.routed, 0)
-        outcomes.push(...(await batches.add({ ...part, room, work, since: clock.elapsed() })))
+        outcomes.push(...(await publishPart(part, room)))
       }
       return outcomes
     } finally {

@@ -54,7 +54,7 @@ export function makeRouteStored(router: Router, db: Reads): RouteStored {
     )
     return {
       requireCurrent({ version, stamp }) {
-        if (version !== routed.version || stamp !== routed.stamp) throw new RoutingMoved()
+        if (version !== routed.version || stamp !== routed.stamp) throw new RoutingMoved(tenantId)
       },
       has: (eventId) => matches.has(eventId),
       matchOf: (eventId, recipientId) => matches.get(eventId)?.get(recipientId),

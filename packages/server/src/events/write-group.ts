@@ -1,10 +1,11 @@
 // Writes a group of submissions in one transaction: the events whose ids are new, their deliveries, the counters and
 // the records of the responses.
+import { performance } from 'node:perf_hooks'
 import type { Handover, NewDelivery } from '../delivery/handover.ts'
 import { insertDeliveries, insertLeasedDeliveries, ROWS_AT_ONCE } from '../delivery/insert-deliveries.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { atOnce, nextTurn } from '../kernel/step-turns.ts'
+import { nextTurn } from '../kernel/step-turns.ts'
 import { lockRoutingShared } from '../routing/changes.ts'
 import { RoutingMoved, type Router, type Tables } from '../routing/router.ts'
 import type { Match } from '../routing/table.ts'
@@ -19,6 +20,8 @@ import type { PublishOutcome, Submission } from './submission.ts'
 
 /** Events whose routing is outdated are routed again in the transaction, unless it took more steps than this. */
 const CHEAP_STEPS = 50_000
+/** How long that may take for all events of a group together: nobody else is served meanwhile. */
+const MOST_MS = 20
 
 export interface RoutedSubmission {
   submission: Submission
@@ -35,9 +38,9 @@ export interface WrittenGroup {
 }
 
 /**
- * If the caller `canStartOver`, throws `RoutingMoved` instead of reading a whole table or routing costly events again
- * inside the transaction. `handOver` finds the polls that wait for the deliveries. `ahead` is what was read of the
- * chains of causation before.
+ * Throws `RoutingMoved` instead of routing costly events again inside the transaction. If the caller `canStartOver`,
+ * less counts as costly, and it is thrown instead of reading a whole table too. `handOver` finds the polls that wait
+ * for the deliveries. `ahead` is what was read of the chains of causation before.
  */
 export type WriteGroup = (
   tx: Db,
@@ -74,9 +77,10 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     const fresh = new Set(inserted.map((row) => `${row.tenant_id} ${row.id}`))
 
     const matched: { event: PreparedEvent; submission: Submission; matches: readonly Match[] }[] = []
+    const until = performance.now() + MOST_MS
     const outcomes = group.map((ready) => {
       const { submission } = ready
-      const routed = upToDate(ready, tables, canStartOver)
+      const routed = upToDate(ready, tables, canStartOver, until)
       return submission.events.map((event, i): PublishOutcome => {
         const { matches, refused } = routed.events[i]!
         if (refused) return { status: 'refused', failure: refused }
@@ -108,17 +112,22 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
   }
 
   /** Returns the recipients by the routing that this transaction sees. */
-  function upToDate({ submission, routed }: RoutedSubmission, tables: Tables, canStartOver: boolean): Routed {
-    const table = tables.get(submission.tenantId)!
+  function upToDate(ready: RoutedSubmission, tables: Tables, canStartOver: boolean, until: number): Routed {
+    const { submission, routed } = ready
+    const { tenantId } = submission
+    const table = tables.get(tenantId)!
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
     if (canStartOver && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
-      throw new RoutingMoved()
-    const again = atOnce(routeInSlices(table, submission, routed.addressees, router.matching))
-    for (const [i, was] of routed.events.entries()) if (was.isSettled) again.events[i] = was
+      throw new RoutingMoved(tenantId)
+    const routing = routeInSlices(table, submission, routed.addressees, router.matching)
+    let next = routing.next()
+    for (; !next.done; next = routing.next()) if (performance.now() > until) throw new RoutingMoved(tenantId)
+    const found = next.value
+    for (const [i, was] of routed.events.entries()) if (was.isSettled) found.events[i] = was
     // The insert has already gone out, with a row for each event that was not refused and none for the others.
-    const isMoved = again.events.some(({ refused }, i) => (refused === null) !== (routed.events[i]!.refused === null))
-    if (isMoved) throw new RoutingMoved()
-    return again
+    const isMoved = found.events.some(({ refused }, i) => (refused === null) !== (routed.events[i]!.refused === null))
+    if (isMoved) throw new RoutingMoved(tenantId)
+    return found
   }
 
   return write

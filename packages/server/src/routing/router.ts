@@ -26,7 +26,13 @@ const MAX_SUBSCRIPTIONS = 1_000_000
  * The routing that was used is out of date, and routing again inside the transaction takes too long, or changes which
  * events are refused: everything is rolled back.
  */
-export class RoutingMoved extends Error {}
+export class RoutingMoved extends Error {
+  readonly tenantId: string
+  constructor(tenantId: string) {
+    super('the routing has changed')
+    this.tenantId = tenantId
+  }
+}
 
 /** How many tries can start over: a change of routing every few milliseconds must not hold up anything for ever. */
 export const REROUTES = 3
@@ -100,7 +106,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
             if (isCurrent(current) || (current && (await refreshTable(store, tenantId, current)))) return current
             if (!canStartOver) return load(tenantId)
             known.delete(tenantId)
-            throw new RoutingMoved()
+            throw new RoutingMoved(tenantId)
           })
         }
         // Tenants that publish are evicted last.

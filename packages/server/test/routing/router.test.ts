@@ -9,6 +9,7 @@ import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
 import { makeWriteGroup } from '../../src/events/write-group.ts'
 import { insertInterests, type InterestRow } from '../../src/interests/sql.ts'
+import type { Failure } from '../../src/kernel/failure.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { recordRoutingChange } from '../../src/routing/changes.ts'
 import { makeRouter, RoutingMoved, type Router } from '../../src/routing/router.ts'
@@ -22,14 +23,19 @@ import { event, eventIds, interest, poll, publish } from '../events/tools.ts'
 
 let n = 0
 
-function interestRow(tenantId: string, agentId: string, event_type: string): InterestRow {
+function interestRow(
+  tenantId: string,
+  agentId: string,
+  event_type: string,
+  filter_expression: string | null = null,
+): InterestRow {
   const id = `int_router${++n}`
   return {
     tenant_id: tenantId,
     id,
     agent_id: agentId,
     event_type,
-    filter_expression: null,
+    filter_expression,
     conflict_key: id,
     priority: 0,
     enrichment_depth: 'none',
@@ -95,8 +101,8 @@ onBothEngines((engine) => {
       quotas: makeQuotas(store, service.clock, makeSettingsCache(store).of),
       added() {},
     })
-    const subscribe = async (tx: Db, type: string): Promise<void> => {
-      const row = interestRow(tenant.id, agent.id, type)
+    const subscribe = async (tx: Db, type: string, filter: string | null = null): Promise<void> => {
+      const row = interestRow(tenant.id, agent.id, type, filter)
       await insertInterests(tx, [row])
       await recordRoutingChange(tx, tenant.id, 'interest', row.id, 0)
     }
@@ -203,6 +209,45 @@ onBothEngines((engine) => {
         isIngested: false,
       })
       assert.equal(outcome!.status === 'accepted' && outcome!.recipients, 1)
+    })
+
+    test('[FAIR-6] routing that moves all the time holds up nobody else, and ends with 503', async () => {
+      const quiet = await service.tenant()
+      const moving: Router = {
+        ...router,
+        async tables(tx, tenantIds, canStartOver) {
+          if (tenantIds.includes(tenant.id)) throw new RoutingMoved(tenant.id)
+          return router.tables(tx, tenantIds, canStartOver)
+        },
+      }
+      const publishHere = makePublish({ ...parts(), store, router: moving })
+      const order: string[] = []
+      const send = (tenantId: string) => {
+        const sent = prepareEvent(event(), '')
+        return publishHere({ tenantId, senderId: agent.id, events: [sent] }).finally(() => order.push(tenantId))
+      }
+      const [loud, other] = await Promise.allSettled([send(tenant.id), send(quiet.id)])
+      assert.equal(other.status === 'fulfilled' && other.value[0]!.status, 'accepted')
+      assert.equal(loud.status === 'rejected' && (loud.reason as Failure).code, 'service_unavailable')
+      assert.deepEqual(order, [quiet.id, tenant.id])
+    })
+
+    test('[FAIR-6] costly routing that is out of date is not found again in a transaction, however often it moves', async () => {
+      const filter = (i: number): string => `data.l.all(x, data.l.all(y, x + y >= ${-i}))`
+      await store.tx(async (tx) => {
+        for (let i = 0; i < 10; i++) await subscribe(tx, 'costly.*', filter(i))
+      })
+      const l = Array.from({ length: 400 }, (_, i) => i)
+      const events = Array.from({ length: 100 }, () => prepareEvent(event({ type: 'costly.one', data: { l } }), '{}'))
+      const outdated = { version: -1, stamp: '', steps: 0, addressees: NO_ADDRESSEES }
+      const routed = { ...outdated, events: events.map(() => ({ matches: [], refused: null })) }
+      const { makeId, clock, handover } = parts()
+      const write = makeWriteGroup(router, makeId, clock)
+      const group = [{ submission: { tenantId: tenant.id, senderId: agent.id, events }, routed }]
+      await assert.rejects(
+        store.tx((tx) => write(tx, group, false, handover.take, NONE_KNOWN)),
+        RoutingMoved,
+      )
     })
 
     test('[RTE-2] the router catches up with many changes, and with changes whose rows are gone', async () => {
