@@ -5,8 +5,13 @@ import type { Store } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
 
 const CHANNEL = 'sensorium_mailbox'
-/** PostgreSQL accepts 8,000 bytes, and an id has 30 characters. With more ids than this, all waiters look. */
+/** Ids in one notice. PostgreSQL accepts 8,000 bytes, and an id has 30 characters. */
 const MAX_NAMED = 200
+/**
+ * With more ids than this at once, a notice names nobody and all waiters look: thousands of claims on every other node.
+ * When 201 were enough for that, one agent that published to as many could cause it a hundred times a second.
+ */
+const MOST_NAMED = 10_000
 const EVERYBODY = '*'
 const BETWEEN_NOTICES_MS = 5
 
@@ -58,8 +63,10 @@ export function makeWakeups(store: Store): Wakeups {
       told = false
       tellOthers()
     }, BETWEEN_NOTICES_MS)
-    store.notify(CHANNEL, `${me} ${untold.size > MAX_NAMED ? EVERYBODY : [...untold].join(' ')}`)
+    const ids = untold.size > MOST_NAMED ? [EVERYBODY] : [...untold]
     untold.clear()
+    for (let at = 0; at < ids.length; at += MAX_NAMED)
+      store.notify(CHANNEL, `${me} ${ids.slice(at, at + MAX_NAMED).join(' ')}`)
   }
 
   return {
@@ -69,7 +76,7 @@ export function makeWakeups(store: Store): Wakeups {
       for (const id of ids) wakeHere(id)
       for (const hear of watchers) hear(ids, isAdded)
       if (!overNodes) return
-      for (const id of ids) if (untold.size <= MAX_NAMED) untold.add(id)
+      for (const id of ids) if (untold.size <= MOST_NAMED) untold.add(id)
       setImmediate(tellOthers)
     },
     wait({ recipientId }, woken) {

@@ -102,6 +102,25 @@ test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one 
   assert.equal(woken, 1)
 })
 
+test('[FAIR-7] PostgreSQL: an event with many recipients wakes those on other nodes, and nobody else', {
+  skip: !POSTGRES_URL && 'no PostgreSQL',
+}, async (t) => {
+  const { store, drop } = await emptyStore(postgres)
+  t.after(drop)
+  await ear(store, 'sensorium_mailbox')
+  const [here, there] = [makeWakeups(store), makeWakeups(store)]
+  let woken = 0
+  there.wait({ tenantId: 'ten_b', recipientId: 'agt_of_another' }, () => void woken++)
+  const recipients = Array.from({ length: 450 }, (_, i) => `agt_${i}`)
+  const heard = recipients.map(
+    (recipientId) =>
+      new Promise<void>((resolve) => void there.wait({ tenantId: 'ten_a', recipientId }, () => resolve())),
+  )
+  here.wake(recipients)
+  await Promise.all(heard)
+  assert.equal(woken, 0)
+})
+
 /** A store whose connections go over a wire, with its ear on the channel `mail`. `tell` sends from another node. */
 async function farEar(t: TestContext, clock: Clock) {
   const { store, env, drop } = await emptyStore(postgres)
