@@ -44,7 +44,8 @@ export function makeWriteDeliveries(
   { clock, longInTurn }: WriteDeliveriesTools,
 ): WriteDeliveries {
   let stopped = false
-  let bytes = FIRST_GUESS_BYTES
+  /** What a delivery of late had on average. */
+  let usualBytes = FIRST_GUESS_BYTES
   /** Stopped when the reader has taken what was written, and at the end. */
   let taken = new Stop()
 
@@ -52,7 +53,7 @@ export function makeWriteDeliveries(
 
   function writeEvent(id: string, json: string): void {
     const text = deliveryEvent({ id, json })
-    bytes = Math.round(bytes * 0.8 + text.length * 0.2) || 1
+    usualBytes = Math.round(usualBytes * 0.8 + text.length * 0.2) || 1
     reader.write(text)
   }
 
@@ -78,7 +79,7 @@ export function makeWriteDeliveries(
         else await longInTurn(() => writeLong(id, json))
       }
     },
-    mostAtOnce: () => Math.max(1, Math.floor(AT_ONCE_BYTES / bytes)),
+    mostAtOnce: () => Math.max(1, Math.floor(AT_ONCE_BYTES / usualBytes)),
     caughtUp() {
       taken.stop()
       taken = new Stop()
