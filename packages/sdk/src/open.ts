@@ -1,6 +1,6 @@
 // Responses that are read as they arrive: streams of events, and exports.
 import { ConnectionError, SensoriumError } from './errors.ts'
-import { addressOf, failureOf, retrying, type Connection, type OperationId } from './request.ts'
+import { addressOf, failureOf, retrying, unanswered, type Connection, type OperationId } from './request.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface StreamRequest {
@@ -23,25 +23,27 @@ async function begin(
   authorization: Record<string, string>,
 ): Promise<ReadableStream<Uint8Array>> {
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(new Error('it did not begin in time')), connection.timeoutMs)
-  const { pathname } = addressOf(connection.url, request.operation, {})
+  const timer = setTimeout(() => late.abort(), connection.timeoutMs)
+  const address = addressOf(connection.url, request.operation, request)
+  let response: Response
   try {
-    const response = await connection.fetch(addressOf(connection.url, request.operation, request), {
+    response = await connection.fetch(address, {
       headers: { ...request.headers, ...authorization },
       redirect: 'manual',
       signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     })
     if (!response.ok) throw failureOf(response, await response.json().catch(() => undefined))
-    if (response.body && response.headers.get('content-type')?.startsWith(request.type)) return response.body
-    await response.body?.cancel()
-    throw new Error(`it is no ${request.type}`)
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     if (error instanceof SensoriumError) throw error
-    throw new ConnectionError(`GET ${pathname}: the stream could not be opened`, { cause: error })
+    throw unanswered('GET', address, error, late.signal.aborted && connection.timeoutMs)
   } finally {
     clearTimeout(timer)
   }
+  const { body } = response
+  if (body && response.headers.get('content-type')?.startsWith(request.type)) return body
+  await body?.cancel().catch(() => {})
+  throw new ConnectionError(`GET ${address.pathname}: the response is no ${request.type}`)
 }
 
 /** Returns the body of a response of the expected type. */

@@ -100,6 +100,15 @@ function waitAfter(
   return asked > maxRetryAfter ? null : backoff(tried - 1, asked)
 }
 
+/** Returns the error of an attempt that got no response: the time of `lateAfterMs` was over, or the connection failed. */
+export function unanswered(method: string, address: URL, error: unknown, lateAfterMs: number | false): ConnectionError {
+  // Node.js has the reason in the cause of "fetch failed"; a browser does not tell it.
+  const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: string }
+  const failed = `the connection to ${address.host} failed${code ? ` (${code})` : ''}`
+  const what = lateAfterMs ? `no response within ${lateAfterMs / 1000} s` : failed
+  return new ConnectionError(`${method} ${address.pathname}: ${what}`, { cause: error })
+}
+
 async function attempt(
   connection: Connection,
   address: URL,
@@ -119,11 +128,7 @@ async function attempt(
     text = await response.text()
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    // Node.js has the reason in the cause of "fetch failed"; a browser does not tell it.
-    const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: string }
-    const failed = `the connection to ${address.host} failed${code ? ` (${code})` : ''}`
-    const what = limit.aborted ? `no response within ${timeoutMs / 1000} s` : failed
-    throw new ConnectionError(`${init.method} ${address.pathname}: ${what}`, { cause: error })
+    throw unanswered(init.method!, address, error, limit.aborted && timeoutMs)
   }
   let body: unknown
   try {

@@ -230,7 +230,7 @@ for (const endless of [Number.POSITIVE_INFINITY, 2 ** 31])
       fetch: farEnd(() => false).fetch,
     })
     assert.deepEqual(await patient.agents.get('agt_1'), {})
-    await assert.rejects(patient.memory.exportLines({}).next(), /could not be opened/)
+    await assert.rejects(patient.memory.exportLines({}).next(), /is no application\/x-ndjson/)
     assert.ok(timeouts.mock.calls.every(({ arguments: [, ms = 0] }) => ms < 2 ** 31))
   })
 
