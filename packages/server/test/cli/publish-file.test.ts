@@ -17,6 +17,8 @@ const wrong: [what: string, text: string, message: RegExp][] = [
   ['empty lines count', '\uFEFF\n{"type":"a.b"}\r\n\n{"type":"a.b",}\n', /^line 4 is not JSON: .*\(column 15\)/],
   ['so does indentation', '   {"type":"a.b"}\n   {"type":"a.b",}\n', /^line 2 is not JSON: .*\(column 18\)/],
   ['a file of one event', '\n{\n  "type": "a.b",\n}\n', /^the file is not JSON: .*\(line 4 column 1\)/],
+  ['no type, on a line', '{"type":"a.b"}\n\n{"typ":"a.b"}\n', /^event 2 is not an object with a type/],
+  ['no type, in a list', '[{"type":"a.b"},{"type":"a.b"},null]', /^event 3 is not an object with a type/],
 ]
 for (const [what, text, message] of wrong)
   test(`[CLI-1][CLI-9] a file of events that is wrong: ${what}`, async () => {

@@ -33,9 +33,10 @@ function eventsOf(text: string): NewEvent[] {
         line.trim() === '' ? [] : [parsed(line, (why) => refused(`line ${i + 1}`, why.replace('(line 1 ', '(')))],
       )
     : [parsed(withPlainSpace(text), (why) => refused('the file', why))].flat()
-  for (const event of found)
+  // Counted as in the summary of what the service refused.
+  for (const [i, event] of found.entries())
     if (typeof (event as NewEvent | null)?.type !== 'string')
-      throw new UsageError('Every event is an object with a type', 'CloudEvents as JSON')
+      throw new UsageError(`event ${i + 1} is not an object with a type`, 'CloudEvents as JSON')
   return found as NewEvent[]
 }
 
