@@ -10,6 +10,8 @@ export interface CallOptions<R = never> {
   every?: number
   /** How many items a response of any length has: a long one is fetched less often. */
   itemsIn?: (response: R) => number
+  /** When a response ends to be true, as a time: it is fetched again then. Null if it does not. */
+  until?: (response: R) => string | null
   enabled?: boolean
   /** Shows the previous response until the new one arrives, for filters that are being typed. */
   keep?: boolean
@@ -18,6 +20,17 @@ export interface CallOptions<R = never> {
 /** 4,000 receipts of an event are 1.5 MB, and are fetched again after 40 s. */
 const MS_FOR_EACH_ITEM = 10
 
+/** How long to wait where this clock is ahead of the service's, which alone says what is over. */
+const CLOCKS_DIFFER_MS = 5_000
+/** A browser fires a timer of more than 24 days at once. */
+const LONGEST_MS = 86_400_000
+
+/** Returns the milliseconds until that moment, or until it is asked for again. */
+function msUntil(at: string): number {
+  const ms = Date.parse(at) - Date.now()
+  return ms > 0 ? Math.min(ms + 1, LONGEST_MS) : CLOCKS_DIFFER_MS
+}
+
 /** Returns the response of an operation, fetched again when it is stale or an action has invalidated it. */
 export function useCall<O extends OperationId>(
   operation: O,
@@ -25,7 +38,7 @@ export function useCall<O extends OperationId>(
   options: CallOptions<Operations[O]['response']> = {},
 ) {
   const { client } = useSession()
-  const { every, itemsIn } = options
+  const { every, itemsIn, until } = options
   return useQuery<Operations[O]['response'], Error>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => client.call(operation, input, { signal }),
@@ -34,6 +47,14 @@ export function useCall<O extends OperationId>(
       : {
           refetchInterval: ({ state: { data } }) =>
             Math.max(every, data && itemsIn ? itemsIn(data) * MS_FOR_EACH_ITEM : 0),
+        }),
+    ...(until === undefined
+      ? {}
+      : {
+          refetchInterval: ({ state: { data, status } }) => {
+            const at = data && status === 'success' ? until(data) : null
+            return at !== null && msUntil(at)
+          },
         }),
     ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
     ...(options.keep ? { placeholderData: keepPreviousData as never } : {}),

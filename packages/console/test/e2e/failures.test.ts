@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Route } from 'playwright-core'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleWithMemories } from '../support/console.ts'
+import { consoleWithMemories, goTo } from '../support/console.ts'
 
 describe('failures', { skip: noBrowser }, () => {
   const console = consoleWithMemories()
@@ -30,6 +30,26 @@ describe('failures', { skip: noBrowser }, () => {
     await page.goBack()
     await page.getByText('There is no such memory').waitFor()
     assert.equal(await page.getByRole('heading', { name: 'The gate sticks' }).count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Forget' }).count(), 0)
+  })
+
+  test('[UI-45] a memory is no longer shown once it has expired', async () => {
+    const { memory } = console.plant.admin
+    const expires_at = new Date(Date.now() + 600_000).toISOString()
+    const { id } = await memory.remember({ title: 'The gate is open', content: 'Until noon.', expires_at })
+    // With options, because a clock is that of all pages which share their storage.
+    const { page } = await console.signIn(console.adminKey, '/memory', {})
+    await page.clock.install()
+    await goTo(page, `/memory/${id}`)
+    const heading = page.getByRole('heading', { name: 'The gate is open' })
+    await heading.waitFor()
+    // The clock of the service cannot be moved. It says the same of a memory that was forgotten.
+    await memory.forget(id)
+    await page.clock.fastForward(590_000)
+    assert.equal(await heading.count(), 1)
+    await page.clock.fastForward(11_000)
+    await page.getByText('There is no such memory').first().waitFor()
+    assert.equal(await heading.count(), 0)
     assert.equal(await page.getByRole('button', { name: 'Forget' }).count(), 0)
   })
 

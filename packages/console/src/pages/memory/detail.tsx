@@ -25,7 +25,7 @@ const route = getRouteApi('/memory/$id')
 
 export function MemoryPage() {
   const { id } = route.useParams()
-  const memory = useCall('getMemory', { params: { id } })
+  const memory = useCall('getMemory', { params: { id } }, { until: ({ expires_at }) => expires_at })
   const shown = presentData(memory)
   const owner = usePrincipalName(shown ? [shown.agent_id] : [])
   return (
