@@ -4,9 +4,9 @@ import type { Field } from '../terminal/record.ts'
 import type { Styled } from '../terminal/screen.ts'
 import { when } from '../terminal/when.ts'
 
-export const statusOf = ({ status }: Agent): Styled => ({
-  text: status,
-  style: status === 'active' ? 'green' : 'yellow',
+export const statusOf = ({ status, paused }: Agent): Styled => ({
+  text: paused ? `${status}, paused` : status,
+  style: status === 'active' && !paused ? 'green' : 'yellow',
 })
 
 export const agentFields = (agent: Agent): Field[] => [
@@ -18,5 +18,6 @@ export const agentFields = (agent: Agent): Field[] => [
   ['endpoint', agent.delivery_endpoint],
   ['client', agent.client_type],
   ['team', agent.team_id],
+  ['external id', agent.external_id],
   ['since', when(agent.created_at)],
 ]
