@@ -164,6 +164,25 @@ test('[CLI-35] what keeps an agent from receiving is shown: a pause, or an endpo
   assert.match((await admin.run('agents', 'list')).stdout, new RegExp(`^${agent.id} .* active, paused +push `, 'm'))
 })
 
+test('[CLI-36] a list that a filter or an offset leaves empty does not claim that there is nothing', async () => {
+  const { agent, run } = await listener(service, tenant, home.env)
+  const said = async (...args: string[]): Promise<string> => (await run(...args)).stdout
+  assert.equal(await said('dlq', 'list', '--limit', '5'), 'The dead-letter queue is empty.\n')
+  assert.equal(await said('memories', 'list'), 'Nothing is remembered.\n')
+  await run('publish', 'com.example.refused')
+  const { deliveries } = (await service.call('GET /v1/delivery/poll', { token: agent.token })).body
+  await run('nack', deliveries[0].id, '--dead-letter', '--reason', 'no rule')
+  await run('remember', 'Valve 4', 'It sticks.')
+  assert.equal(await said('dlq', 'list', '--type', 'com.other.*'), 'No dead letter fits.\n')
+  assert.equal(await said('dlq', 'list', '--offset', '1'), 'No dead letter fits.\n')
+  assert.equal(await said('memories', 'list', '--search', 'pump'), 'No memory fits.\n')
+  assert.equal(await said('agents', 'list', '--offset', '1000'), 'No agent fits.\n')
+  assert.equal(await said('channels', 'list', '--offset', '1000'), 'No channel fits.\n')
+  assert.equal(await said('events', 'types', '--offset', '1000'), 'No type fits.\n')
+  const admin = { ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
+  assert.equal((await command(['audit', '--action', 'deleteTenant'], admin)).stdout, 'No change fits.\n')
+})
+
 test('[CLI-1] channels, members, feeds and keys', async () => {
   const env = { ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
   const { run, json } = commandsOf(() => env)

@@ -1,5 +1,6 @@
 import type { Operations } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
+import { noneOf } from '../terminal/none.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
 import { withoutUndefined, numberOf } from './read-input.ts'
@@ -21,5 +22,6 @@ export const run: ClientRun = async ({ options, client, signal }) => {
     when(agent.created_at),
   ])
   const head = ['id', 'name', 'status', 'mode', 'client', 'since']
-  return { json, text: list(head, rows, { none: 'There is no agent.', total: json.total }) }
+  const none = noneOf(query, 'There is no agent.', 'No agent fits.')
+  return { json, text: list(head, rows, { none, total: json.total }) }
 }

@@ -11,5 +11,5 @@ export const run: ClientRun = async ({ options, client, signal }) => {
     offset: numberOf('--offset', options['offset']),
     limit: numberOf('--limit', options['limit']),
   })
-  return showAudit(await client.audit(query, { signal }))
+  return showAudit(query, await client.audit(query, { signal }))
 }

@@ -1,4 +1,5 @@
 import type { ClientRun } from '../command.ts'
+import { noneOf } from '../terminal/none.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
 import { withoutUndefined, numberOf } from './read-input.ts'
@@ -17,5 +18,6 @@ export const run: ClientRun = async ({ options, client, signal }) => {
     when(created_at),
   ])
   const head = ['id', 'name', 'type', 'description', 'since']
-  return { json, text: list(head, rows, { none: 'There is no channel.', total: json.total }) }
+  const none = noneOf(query, 'There is no channel.', 'No channel fits.')
+  return { json, text: list(head, rows, { none, total: json.total }) }
 }

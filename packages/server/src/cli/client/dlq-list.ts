@@ -1,4 +1,5 @@
 import type { ClientRun } from '../command.ts'
+import { noneOf } from '../terminal/none.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
 import { deadLetterFilter } from './dead-letter-filter.ts'
@@ -27,6 +28,6 @@ export const run: ClientRun = async ({ options, client, signal }) => {
     ],
   )
   const head = ['id', 'event', ...(isOfMany ? ['agent'] : []), 'type', 'attempts', 'reason', 'since']
-  const none = 'The dead-letter queue is empty.'
+  const none = noneOf(query, 'The dead-letter queue is empty.', 'No dead letter fits.')
   return { json, text: list(head, rows, { none, total: json.total }) }
 }

@@ -1,5 +1,6 @@
 import type { Operations } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
+import { noneOf } from '../terminal/none.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
 import { withoutUndefined, numberOf } from './read-input.ts'
@@ -15,5 +16,6 @@ export const run: ClientRun = async ({ options, client, signal }) => {
   const json = await client.memory.list(query, { signal })
   const rows = json.memories.map(({ id, title, type, scope, created_at }) => [id, title, type, scope, when(created_at)])
   const head = ['id', 'title', 'type', 'scope', 'since']
-  return { json, text: list(head, rows, { none: 'Nothing is remembered.', total: json.total }) }
+  const none = noneOf(query, 'Nothing is remembered.', 'No memory fits.')
+  return { json, text: list(head, rows, { none, total: json.total }) }
 }

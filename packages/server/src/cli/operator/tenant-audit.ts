@@ -5,5 +5,5 @@ import { showAudit } from '../terminal/audit-table.ts'
 export const run: OperatorRun = async ({ args, options, call }) => {
   const { actor, action, since, until, offset, limit } = options
   const query = { actor, action, since, until, offset, limit }
-  return showAudit(await call(operations.listTenantAudit, { params: { slug: args[0]! }, query }))
+  return showAudit(query, await call(operations.listTenantAudit, { params: { slug: args[0]! }, query }))
 }

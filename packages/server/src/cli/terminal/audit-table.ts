@@ -1,4 +1,5 @@
 import type { CommandResult } from '../command.ts'
+import { noneOf } from './none.ts'
 import { list } from './table.ts'
 import { when } from './when.ts'
 
@@ -10,8 +11,8 @@ interface Entry {
   request_id: string | null
 }
 
-/** Shows the audit log, for an org-admin and for the operator. */
-export function showAudit(json: { entries: readonly Entry[]; total: number }): CommandResult {
+/** Shows what the query found in the audit log, for an org-admin and for the operator. */
+export function showAudit(query: object, json: { entries: readonly Entry[]; total: number }): CommandResult {
   const rows = json.entries.map(({ at, actor, action, resource, request_id }) => [
     when(at),
     actor,
@@ -19,6 +20,6 @@ export function showAudit(json: { entries: readonly Entry[]; total: number }): C
     resource ?? '',
     request_id ?? '',
   ])
-  const none = 'Nothing was changed yet.'
+  const none = noneOf(query, 'Nothing was changed yet.', 'No change fits.')
   return { json, text: list(['when', 'who', 'action', 'what', 'request'], rows, { none, total: json.total }) }
 }
