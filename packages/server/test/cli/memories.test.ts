@@ -46,8 +46,9 @@ test('[CLI-1] [CLI-40] a memory is updated, and others are merged into it', asyn
     /^Tea\nIt is descaled every week\.\nmem_/,
   )
   assert.equal((await run('memories', 'merge', kept!)).code, 2)
+  assert.match((await run('memories', 'merge', kept!, kept!)).stdout, /^Nothing is merged: only mem_\w+ was named\.$/m)
   assert.match(
-    (await run('memories', 'merge', kept!, twin!)).stdout,
+    (await run('memories', 'merge', kept!, twin!, kept!, twin!)).stdout,
     /^1 memory is merged into mem_\w+ and deleted\.$/m,
   )
   assert.deepEqual((await json('memories', 'merge', kept!, third!)).body.metadata.derived_from, [twin, third])
