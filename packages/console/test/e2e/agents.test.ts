@@ -170,6 +170,41 @@ describe('agents', { skip: noBrowser }, () => {
     assert.equal((await admin.agents.get(agents.sensor.id)).paused, false)
   })
 
+  test('[UI-74] a button that acts where it is keeps the focus', async () => {
+    const { agents, admin } = console.plant
+    const { page } = await console.signIn(console.adminKey, `/agents/${agents.sensor.id}`)
+    const focused = page.locator('button:focus')
+    await page.getByRole('button', { name: 'Pause' }).focus()
+    for (const next of ['Resume', 'Pause']) {
+      await page.keyboard.press('Enter')
+      await focused.and(page.getByRole('button', { name: next, exact: true })).waitFor()
+    }
+    const sent = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    let requests = 0
+    await page.route('**/test-event', async (route) => {
+      requests++
+      asked.resolve()
+      await sent.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Send a test event' }).focus()
+    await page.keyboard.press('Enter')
+    await asked.promise
+    await page.locator('button:focus[aria-disabled=true]').waitFor()
+    await page.keyboard.press('Enter')
+    sent.resolve()
+    await focused.and(page.getByRole('button', { name: 'Send a test event', disabled: false })).waitFor()
+    assert.equal(requests, 1, 'while it runs, a further press does nothing')
+    await page.getByRole('button', { name: 'Deactivate' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).press('Enter')
+    await focused.and(page.getByRole('button', { name: 'Activate', exact: true })).waitFor()
+    await page.keyboard.press('Enter')
+    await focused.and(page.getByRole('button', { name: 'Deactivate', exact: true })).waitFor()
+    assert.equal((await admin.agents.get(agents.sensor.id)).status, 'active')
+  })
+
   test('[UI-12] an agent is deactivated after a confirmation, and activated again', async () => {
     const { agents, admin } = console.plant
     const { page } = await console.signIn(console.adminKey, `/agents/${agents.dispatch.id}`)

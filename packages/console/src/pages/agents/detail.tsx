@@ -2,6 +2,7 @@
 import type { Agent, Queue } from '@sensorium/client'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { ActionButton } from '../../components/action-button.tsx'
 import { Copyable } from '../../components/copy.tsx'
 import { KeyValues } from '../../components/key-values.tsx'
 import { Confirm } from '../../components/overlay.tsx'
@@ -66,28 +67,23 @@ function Actions({ agent }: { agent: Agent }) {
   return (
     <>
       {isActive && (can('admin') || (isSelf(agent.id) && can('send'))) ? (
-        <button type="button" className="button" disabled={send.isPending} onClick={() => send.mutate()}>
+        <ActionButton busy={send.isPending} onClick={() => send.mutate()}>
           Send a test event
-        </button>
+        </ActionButton>
       ) : null}
       {isActive && (can('admin') || isSelf(agent.id)) ? (
-        <button type="button" className="button" disabled={pause.isPending} onClick={() => pause.mutate()}>
+        <ActionButton busy={pause.isPending} onClick={() => pause.mutate()}>
           {agent.paused ? 'Resume' : 'Pause'}
-        </button>
+        </ActionButton>
       ) : null}
       {!can('admin') ? null : isActive ? (
-        <button type="button" className="button danger" onClick={() => setAsking(true)}>
+        <ActionButton kind="danger" onClick={() => setAsking(true)}>
           Deactivate
-        </button>
+        </ActionButton>
       ) : (
-        <button
-          type="button"
-          className="button primary"
-          disabled={activate.isPending}
-          onClick={() => activate.mutate()}
-        >
+        <ActionButton kind="primary" busy={activate.isPending} onClick={() => activate.mutate()}>
           Activate
-        </button>
+        </ActionButton>
       )}
       {isAsking ? (
         <Confirm

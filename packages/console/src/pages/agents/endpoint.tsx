@@ -1,6 +1,7 @@
 // The endpoint of a push agent: its address, how it has been responding, and when failed pushes are retried.
 import type { Agent, AgentUpdate } from '@sensorium/client'
 import { useState, type FormEvent } from 'react'
+import { ActionButton } from '../../components/action-button.tsx'
 import { FormEnd } from '../../components/form-end.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
@@ -31,9 +32,9 @@ export function Endpoint({ agent }: { agent: Agent }) {
       actions={
         mayChange ? (
           <>
-            <button type="button" className="button slim" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+            <ActionButton kind="slim" busy={rotate.isPending} onClick={() => rotate.mutate()}>
               New secret
-            </button>
+            </ActionButton>
             <button type="button" className="button slim" onClick={() => setEditing(true)}>
               Change
             </button>

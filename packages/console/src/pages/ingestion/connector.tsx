@@ -1,6 +1,7 @@
 import type { Connector } from '@sensorium/client'
 import { useState } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Copyable } from '../../components/copy.tsx'
 import { FormProblem } from '../../components/field.tsx'
@@ -64,18 +65,13 @@ export function ConnectorDrawer({ connector, onClose }: { connector: Connector; 
       <div className="stack wide">
         <div className="row">
           {state === 'paused' ? (
-            <button
-              type="button"
-              className="button primary"
-              disabled={resume.isPending}
-              onClick={() => resume.mutate()}
-            >
+            <ActionButton kind="primary" busy={resume.isPending} onClick={() => resume.mutate()}>
               Resume
-            </button>
+            </ActionButton>
           ) : (
-            <button type="button" className="button" disabled={pause.isPending} onClick={() => pause.mutate()}>
+            <ActionButton busy={pause.isPending} onClick={() => pause.mutate()}>
               Pause
-            </button>
+            </ActionButton>
           )}
           <button type="button" className="button danger" onClick={() => setAsking(true)}>
             Delete

@@ -2,6 +2,7 @@ import type { Memory, MemoryVersion } from '@sensorium/client'
 import { useState } from 'react'
 import { usePrincipalName } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { Overlay } from '../../components/overlay.tsx'
@@ -45,15 +46,14 @@ export function History({ memory }: { memory: Memory }) {
                 {index === 0 ? (
                   <Badge tone="good">now</Badge>
                 ) : mayChange ? (
-                  <button
-                    type="button"
-                    className="button slim"
-                    aria-label={`Restore version ${version.version}`}
-                    disabled={restore.isPending}
+                  <ActionButton
+                    kind="slim"
+                    label={`Restore version ${version.version}`}
+                    busy={restore.isPending}
                     onClick={() => restore.mutate(version.version)}
                   >
                     Restore
-                  </button>
+                  </ActionButton>
                 ) : null}
               </li>
             ))}

@@ -1,4 +1,5 @@
 import { useAction, useCall } from '../../api/calls.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
 import { KeyList } from '../../components/key-list.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -20,9 +21,9 @@ export function AdminKeys({ slug }: { slug: string }) {
       count={keys.data?.keys.length}
       flush
       actions={
-        <button type="button" className="button slim" disabled={create.isPending} onClick={() => create.mutate()}>
+        <ActionButton kind="slim" busy={create.isPending} onClick={() => create.mutate()}>
           <PlusIcon /> Make one
-        </button>
+        </ActionButton>
       }
     >
       <KeyList
