@@ -16,7 +16,7 @@ export function Panel({ title, count, actions, flush = false, children }: PanelP
   return (
     <section className="panel" aria-labelledby={id}>
       <header>
-        <h2 id={id} dir="auto">
+        <h2 id={id} dir="auto" tabIndex={-1}>
           {title} {count === undefined ? null : <span className="count number">{count.toLocaleString()}</span>}
         </h2>
         {actions}

@@ -63,6 +63,27 @@ describe('channels', { skip: noBrowser }, () => {
     await page.getByText('The feed is gone').waitFor()
   })
 
+  test('[UI-74] when a line of a panel is deleted, its title has the focus', async () => {
+    const { admin, agents } = console.plant
+    const { id } = await admin.channels.create({ name: 'Lines', type: 'open' })
+    for (const type of ['com.lines.one', 'com.lines.two'])
+      await admin.channels.createFeed(id, { event_type_glob: type })
+    await admin.channels.addMember(id, { participant_type: 'agent', participant_id: agents.sensor.id })
+    const { page } = await console.signIn(console.adminKey, `/channels/${id}`)
+    for (const [line, verb, title] of [
+      ['Delete the feed of com.lines.two', 'Delete', /^Feeds/],
+      ['Delete the feed of com.lines.one', 'Delete', /^Feeds/],
+      [/^Remove .*Sensor/, 'Remove', /^Members/],
+    ] as const) {
+      await page.getByRole('button', { name: line }).press('Enter')
+      await page.getByRole('dialog').getByRole('button', { name: verb }).press('Enter')
+      await page
+        .locator('h2:focus')
+        .and(page.getByRole('heading', { name: title }))
+        .waitFor()
+    }
+  })
+
   test('[UI-30] posts and events of a feed are shown as they happen, and nothing else', async () => {
     const { admin, channels } = console.plant
     const { page, complaints } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
