@@ -11,10 +11,11 @@ import type { Siblings } from '../kernel/shared-places.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { makeClaimTogether, resultAfterCommit } from './claim-together.ts'
-import type { ClaimedDelivery, Leased, LeasedDelivery, Look, OfferedPlace, WaitForDeliveries } from './claimed.ts'
+import type { ClaimedDelivery, Leased, LeasedDelivery, Look, WaitForDeliveries } from './claimed.ts'
 import { makeCrowds } from './crowded.ts'
 import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
+import { makeOfferPlace, type OfferPlace } from './offer-place.ts'
 import { makePollNotes } from './poll-notes.ts'
 import { leasesOf, makePutBack } from './put-back.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
@@ -59,7 +60,7 @@ export interface Claim {
    * Offers a place for up to `limit` deliveries to the publishes that follow, for a receiver that has taken all that
    * was due. `handed` is called once something was handed over.
    */
-  offer(mailbox: Mailbox, limit: number, handed: () => void): OfferedPlace
+  offer: OfferPlace
   /** When this node last polled the mailbox; the store may not have this time yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
@@ -180,24 +181,6 @@ export function makeClaim(tools: ClaimTools): Claim {
     return handOut(mailbox, leased, policy.visibilityTimeoutMs)
   }
 
-  async function handed(mailbox: Mailbox, leased: Leased | null): Promise<ClaimedDelivery[]> {
-    if (leased === null) return []
-    const now = clock.now()
-    if (notes.notice(mailbox, now).write) notePollAlone(store, mailbox, now)
-    notes.leased(mailbox, leased.until)
-    return handOut(mailbox, leased, policyOf(mailbox.tenantId).visibilityTimeoutMs)
-  }
-
-  function offer(mailbox: Mailbox, limit: number, wake: () => void): OfferedPlace {
-    const place = handover.offer(mailbox, limit, wake)
-    return {
-      end() {
-        const taken = place.end()
-        return taken && Promise.resolve(taken).then((leased) => handed(mailbox, leased))
-      },
-    }
-  }
-
   const many: Claim['many'] = async (wanted, leaseMs, admit) => {
     const stretches = new Map<Mailbox, Stretch | null>()
     for (const { mailbox } of wanted)
@@ -229,16 +212,12 @@ export function makeClaim(tools: ClaimTools): Claim {
     )
   }
 
+  const handOutNow = (mailbox: Mailbox, leased: Leased) =>
+    handOut(mailbox, leased, policyOf(mailbox.tenantId).visibilityTimeoutMs)
+  const offer = makeOfferPlace({ store, clock, handover, notes, handOut: handOutNow })
   const waiting = makeWaiting({
-    store,
-    clock,
-    wakeups,
-    handover,
-    notes,
-    putBack,
-    siblings,
-    take,
-    handOut: (mailbox, leased) => handOut(mailbox, leased, policyOf(mailbox.tenantId).visibilityTimeoutMs),
+    ...{ store, clock, wakeups, handover, notes, putBack, siblings, take },
+    handOut: handOutNow,
   })
   const claim = (mailbox: Mailbox, limit: number) => take(mailbox, limit, 'unless_known')
   return Object.assign(claim, { many, waiting, offer, lastPoll: notes.lastPoll })
