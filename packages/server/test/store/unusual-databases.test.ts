@@ -7,6 +7,7 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
+import { compareBytes } from '../../src/store/postgres-collation.ts'
 import { memoryCalls } from '../memory/tools.ts'
 import { POSTGRES_URL, unusualPostgres, type Engine } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
@@ -88,12 +89,11 @@ test('[STO-21] a store in a database of any language compares text by its bytes,
     where relnamespace = (select oid from pg_namespace where nspname = current_schema()) and not attisdropped
       and attcollation not in (0, cast('"C"' as regcollation))`
   assert.deepEqual(await store.rows(others), [])
-  // A column of a later release.
+  // A column of a later release, whose migration ends with the same call.
   await store.tx(async (tx) => {
     await tx.run('alter table agents add column nickname text')
-    await tx.run('delete from schema_migrations where version = 35')
+    await compareBytes(tx)
   })
-  await migrate(store, 0)
   assert.deepEqual(await store.rows(others), [])
   assert.deepEqual(await (await opened(t, inLanguage('en-US'))).rows(others), [])
   // In a schema whose name needs quotes.
