@@ -8,10 +8,12 @@ create table long_metadata (
   primary key (tenant_id, id, part)
 );
 
--- Long metadata that no memory and no version names: it is being written, or waits to be deleted. since is 0 once its deletion has begun.
+-- Long metadata that no memory and no version names: it is being written, or waits to be deleted. memory_id is the memory whose version named
+-- it last, if one did. since is 0 once its deletion has begun.
 create table unnamed_metadata (
   tenant_id text not null,
   id text not null,
+  memory_id text,
   since bigint not null,
   primary key (tenant_id, id)
 );

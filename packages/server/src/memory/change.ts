@@ -5,7 +5,8 @@ import { jsonText } from '../kernel/json-members.ts'
 import { one, type Db } from '../store/db.ts'
 import { holdMemory } from './get.ts'
 import { LONG } from './index/analyse.ts'
-import { inRow, keepAhead, withKnown, type KeepAheadTools, type MetadataColumns } from './long-metadata.ts'
+import { keepAhead, type KeepAheadTools } from './keep-ahead.ts'
+import { inRow, withKnown, type MetadataColumns } from './long-metadata.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { expiryOf, msOrNull, storable, type MemoryTools } from './remember.ts'
 import { mayAdminister } from './see.ts'
@@ -78,7 +79,7 @@ export async function changeMemory(
   const now = tools.now()
   const columns = columnsOf(changes, kept, now)
   const row = await holdMemory(tx, principal, id, now)
-  const changed: MemoryRow = withKnown(row, { ...row, ...columns, updated_at: timeOfChange(row, now) })
+  const changed: MemoryRow = await withKnown(row, { ...row, ...columns, updated_at: timeOfChange(row, now) })
   if (isSameVersion(row, changed)) return row
   return writeChange(tx, tools, principal.id, row, changed, now)
 }

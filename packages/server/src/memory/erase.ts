@@ -6,7 +6,7 @@ import { insufficientScope, notFound, onlyFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
 import { forgetMemory } from './forget.ts'
-import { eraseMetadata } from './long-metadata.ts'
+import { eraseMetadata } from './discard-metadata.ts'
 import type { MemoryTools } from './remember.ts'
 import { bytesOf } from './sql.ts'
 import { RELATIONSHIP_BYTES, sumOfBytes } from './stored-bytes.ts'
@@ -64,7 +64,8 @@ export async function eraseMemory(
     : []
   if (!erased) throw notFound('memory', id)
   await index.remove(tx, tenantId, id)
-  await eraseMetadata(tx, tenantId, [erased.metadata_id, ...(await deleteVersions(tx, tenantId, id))])
+  const named = [erased.metadata_id, ...(await deleteVersions(tx, tenantId, id))]
+  await eraseMetadata(tx, { tenant_id: tenantId, id }, named)
   // Each statement deletes rows that belong to the memory.
   let bytes = erased.bytes
   for (const end of ENDS)

@@ -5,15 +5,17 @@ import { notFound } from '../kernel/failure.ts'
 import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import type { Store } from '../store/db.ts'
 import { requireMemory } from './get.ts'
-import { partsOf } from './long-metadata.ts'
-import { lockSeenMemory } from './sql.ts'
+import { readParts } from './long-metadata.ts'
+import { lockSeenMemory, type MemoryRow } from './sql.ts'
 import { storedBytes } from './stored-bytes.ts'
 import { bytesOfVersions, readVersions, type Field, type Version, type Versioned } from './versions.ts'
 
-async function* fieldJson(store: Store, tenantId: string, state: Versioned, name: Field): AsyncGenerator<string> {
+async function* fieldJson(store: Store, memory: MemoryRow, state: Versioned, name: Field): AsyncGenerator<string> {
   if (name === 'metadata' && state.metadata_id !== null) {
+    const parts = await readParts(store, memory.tenant_id, state)
+    if (parts === null) throw notFound('memory', memory.id) // erased meanwhile
     yield '"metadata":'
-    return yield* partsOf(store, tenantId, state)
+    return yield* parts
   }
   if (name === 'metadata') return yield `"metadata":${state.metadata}`
   const value = state[name]
@@ -21,27 +23,27 @@ async function* fieldJson(store: Store, tenantId: string, state: Versioned, name
   yield `"${name}":${JSON.stringify(isTime ? isoOrNull(value as number | null) : value)}`
 }
 
-async function* versionJson(store: Store, tenantId: string, one: Version): AsyncGenerator<string> {
+async function* versionJson(store: Store, memory: MemoryRow, one: Version): AsyncGenerator<string> {
   const { version, changedAt, changedBy, changed, state } = one
   const head = JSON.stringify({ version, changed_at: iso(changedAt), changed_by: changedBy })
   yield `${head.slice(0, -1)},"fields":{`
   for (const [i, name] of changed.entries()) {
     if (i > 0) yield ','
-    yield* fieldJson(store, tenantId, state, name)
+    yield* fieldJson(store, memory, state, name)
   }
   yield '}}'
 }
 
 async function* pieces(store: Store, principal: Principal, id: string, now: number): AsyncGenerator<string> {
-  const versions = await store.tx(async (tx) => {
-    const memory = await lockSeenMemory(tx, principal, id, now)
-    if (!memory) throw notFound('memory', id)
-    return readVersions(tx, memory)
+  const { memory, versions } = await store.tx(async (tx) => {
+    const locked = await lockSeenMemory(tx, principal, id, now)
+    if (!locked) throw notFound('memory', id)
+    return { memory: locked, versions: await readVersions(tx, locked) }
   })
   yield '{"versions":['
   for (const [i, version] of versions.entries()) {
     if (i > 0) yield ','
-    yield* versionJson(store, principal.tenantId, version)
+    yield* versionJson(store, memory, version)
   }
   yield ']}'
 }

@@ -31,7 +31,7 @@ export async function putMemory(
   const known = await lockByExternalId(tx, principal, external_id)
   const found = known && isLive(known, made.created_at) ? known : await keepNew(tx, tools, principal, made)
   if (!found) return { memory: made, outcome: 'made' }
-  const row = withKnown(found, made)
+  const row = await withKnown(found, made)
   if (isSameVersion(found, row)) return { memory: found, outcome: 'same' }
   requireWider(found, row)
   const { id, created_at, accessed_at } = found

@@ -16,9 +16,9 @@ import type { Db } from '../store/db.ts'
 import { meter, STORED_BYTES } from '../tenants/usage.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import { expire } from './expire.ts'
-import { inRow, nameMetadata, type MetadataColumns } from './long-metadata.ts'
+import { inRow, placeMetadata, type MetadataColumns } from './long-metadata.ts'
 import { isLive } from './see.ts'
-import { insertMemory, lockByExternalId, type MemoryRow, type WrittenMemory } from './sql.ts'
+import { insertMemory, lockByExternalId, saveMemory, type MemoryRow, type WrittenMemory } from './sql.ts'
 import { storedBytes } from './stored-bytes.ts'
 
 type NewMemory = Static<typeof MemoryCreate>
@@ -135,7 +135,8 @@ export async function keepNew(
     if (isRefused) throw room
     if (holder) await expire(tx, index, holder)
   }
-  await nameMetadata(tx, row)
+  const placed = await placeMetadata(tx, row)
+  if (placed) await saveMemory(tx, { ...row, ...placed })
   await index.put(tx, row, undefined, ready)
   meter(tx, at, [
     [row.tenant_id, 'memories', 1],
@@ -156,5 +157,6 @@ export async function remember(
   const row: WrittenMemory = withMetadata(principal, tools.makeId, tools.now(), wanted, metadata)
   const holder = await keepNew(tx, tools, principal, row, row.created_at, ready)
   if (holder) throw taken('This external id', holder.id)
-  return row
+  // The response shows what was sent, which is in memory.
+  return kept ? { ...row, ...inRow(jsonTextOrBytes(wanted.metadata ?? {})) } : row
 }

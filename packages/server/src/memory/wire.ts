@@ -6,7 +6,7 @@ import { iso, isoOrNull } from '../kernel/clock.ts'
 import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Reads } from '../store/db.ts'
-import { partsOf } from './long-metadata.ts'
+import { readParts } from './long-metadata.ts'
 import type { RelationshipRow } from './relationships-sql.ts'
 import type { Condition } from './see.ts'
 import { briefColumns, memoryColumns, type ListedMemory, type MemoryRow } from './sql.ts'
@@ -53,12 +53,16 @@ export function memoryParts<M>(
   return [`${before.slice(0, -1)},"metadata":`, row.metadata, `,${after.slice(1, -1)}${more}}`]
 }
 
-/** Yields the same in slices. Long metadata is read while it is written. */
-export async function* memoryPieces(db: Reads, row: MemoryRow, more = ''): AsyncGenerator<string> {
+/** Returns the same in slices, with metadata that stands beside the row; null if the memory was erased meanwhile. */
+export async function memoryPieces(db: Reads, row: MemoryRow, more = ''): Promise<Iterable<string> | null> {
   const [before, metadata, after] = memoryParts(row, more)
+  const parts = row.metadata_id === null ? slices(metadata) : await readParts(db, row.tenant_id, row)
+  return parts && piecesAround(before, parts, after)
+}
+
+function* piecesAround(before: string, parts: Iterable<string>, after: string): Generator<string> {
   yield before
-  if (row.metadata_id === null) yield* slices(metadata)
-  else yield* partsOf(db, row.tenant_id, row)
+  yield* parts
   yield after
 }
 
@@ -164,10 +168,11 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response): As
     if (group.some(({ memory }) => memory.bytes > LARGE)) await nextTurn()
     for (const { memory, before = '', after = '' } of group) {
       const row = rows.get(memory.id)
-      if (!row) continue
+      const pieces = row && (await memoryPieces(db, row))
+      if (!pieces) continue
       if (count++ > 0) yield between
       yield typeof before === 'string' ? before : await before()
-      yield* memoryPieces(db, row)
+      yield* pieces
       yield after
     }
   }

@@ -1,7 +1,7 @@
 // Writes a changed memory, for every verb that changes one.
 import type { Db } from '../store/db.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
-import { nameMetadata } from './long-metadata.ts'
+import { placeMetadata } from './long-metadata.ts'
 import type { MemoryTools } from './remember.ts'
 import { isLive } from './see.ts'
 import { saveMemory, type MemoryRow } from './sql.ts'
@@ -9,7 +9,7 @@ import { storedBytes } from './stored-bytes.ts'
 import { keepVersion } from './versions.ts'
 
 /**
- * Writes `after` in place of `before`, which the verb has locked, and returns it. The quota refuses before anything is
+ * Writes what is `wanted` in place of `before`, which the verb has locked, and returns it. The quota refuses before anything is
  * written, because an import goes on with its next line in the same transaction.
  */
 export async function writeChange(
@@ -17,13 +17,14 @@ export async function writeChange(
   { index, quotas }: Pick<MemoryTools, 'index' | 'quotas'>,
   changedBy: string,
   before: MemoryRow,
-  after: MemoryRow,
+  wanted: MemoryRow,
   now: number,
 ): Promise<MemoryRow> {
-  const added = storedBytes(after) - storedBytes(before)
-  if (added > 0) await quotas.makeRoomForBytes(tx, after.tenant_id, added)
-  meterStoredBytes(tx, after.tenant_id, added)
-  if (after.metadata_id !== before.metadata_id) await nameMetadata(tx, after)
+  const added = storedBytes(wanted) - storedBytes(before)
+  if (added > 0) await quotas.makeRoomForBytes(tx, wanted.tenant_id, added)
+  meterStoredBytes(tx, wanted.tenant_id, added)
+  const hasNewMetadata = wanted.metadata_id !== before.metadata_id || wanted.metadata !== before.metadata
+  const after = { ...wanted, ...(hasNewMetadata ? await placeMetadata(tx, wanted) : null) }
   await saveMemory(tx, after)
   await keepVersion(tx, changedBy, before, after)
   const wasLive = isLive(before, now)

@@ -1,7 +1,8 @@
 // How memories are kept over time: by external id, with a history, and without duplicates.
 import { operations } from '@sensorium/contract'
+import { discardUnlessNamed } from '../memory/discard-metadata.ts'
 import { historyOf } from '../memory/history.ts'
-import { discardUnlessNamed, keepAhead } from '../memory/long-metadata.ts'
+import { keepAhead } from '../memory/keep-ahead.ts'
 import { mergeMemories } from '../memory/merge.ts'
 import { putMemory } from '../memory/put.ts'
 import type { MemoryTools } from '../memory/remember.ts'

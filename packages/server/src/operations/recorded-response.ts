@@ -40,8 +40,9 @@ export async function* withTexts(
   key: string | null,
 ): AsyncGenerator<string> {
   const texts = await textsAt(db, tenantId, memoryId, updatedAt)
-  if (texts === undefined) throw changedSince(key, memoryId)
-  yield* memoryPieces(db, { ...fields, ...texts }, more)
+  const pieces = texts && (await memoryPieces(db, { ...fields, ...texts }, more))
+  if (!pieces) throw changedSince(key, memoryId)
+  yield* pieces
 }
 
 /** Returns a refusal as it is recorded. */

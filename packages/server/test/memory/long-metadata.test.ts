@@ -4,7 +4,8 @@ import { beforeEach, test } from 'node:test'
 import type { Memory, MemoryVersion } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { nameMetadata } from '../../src/memory/long-metadata.ts'
+import { sweepMetadata } from '../../src/memory/discard-metadata.ts'
+import { placeMetadata } from '../../src/memory/long-metadata.ts'
 import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { setSettings } from '../tenants/tools.ts'
 import { aMemory, memoryCalls } from './tools.ts'
@@ -156,10 +157,86 @@ onBothEngines((engine) => {
     const { list, derived_from } = (await calls.get(agent, memory.id)).body.metadata
     assert.deepEqual(derived_from, [other.id])
     assert.deepEqual(list, (JSON.parse(metadata) as { list: unknown }).list)
+    assert.deepEqual(await stored(), { texts: 2, unnamed: 0 })
+    const { counts } = await calls.imported(agent, await calls.exported(agent))
+    assert.deepEqual([counts[0], counts[1]], [0, 0])
   })
 
-  test('[RCL-75] nothing of it is left when the memory is erased', async () => {
-    await patch(memory.id, long(1))
+  test('[RCL-75] what an older release wrote into the row is the same when it comes again', async () => {
+    const name = 'old'
+    const { id } = (await put(name, metadata)).body
+    await service.store.tx(async (tx) => {
+      await tx.run(
+        'update memories set metadata = ?, metadata_id = null, metadata_bytes = null where tenant_id = ? and id = ?',
+        [metadata, tenant.id, id],
+      )
+    })
+    assert.equal((await put(name, metadata)).status, 200)
+    await patch(id, metadata)
+    const { counts } = await calls.imported(agent, await calls.exported(agent))
+    assert.deepEqual([counts[0], counts[1]], [0, 0])
+    assert.equal((await history(id)).body.versions.length, 1)
+    const changed = await patch(id, long(0, 'y'))
+    assert.ok(changed.text.includes(`"metadata":${long(0, 'y')}`))
+    assert.ok((await get(id)).includes(`"metadata":${long(0, 'y')}`))
+    const { versions } = (await history(id)).body
+    assert.deepEqual(versions[1]!.fields['metadata'], JSON.parse(metadata))
+  })
+
+  test('[RCL-75] a tenant without room for more changes it to what is no longer, beside the row too', async () => {
+    await setSettings(service, tenant, { quota_stored_bytes: 400_000 })
+    await service.clock.jump(2_000)
+    assert.equal((await patch(memory.id, metadata)).status, 200)
+    assert.equal((await history(memory.id)).body.versions.length, 1)
+    const other = metadata.replace('list', 'tsil')
+    assert.ok((await patch(memory.id, other)).text.includes(other))
+    assert.ok((await get(memory.id)).includes(`"metadata":${other}`))
+    assert.deepEqual(await stored(), { texts: 2, unnamed: 0 })
+    const [row] = await service.store.rows<{ metadata: string }>('select metadata from memories where id = ?', [
+      memory.id,
+    ])
+    assert.equal(row!.metadata, '{}')
+  })
+
+  /** Erases the memory when its metadata is about to be read. */
+  function eraseWhenRead(): () => void {
+    const { rows, readFor } = service.store
+    let isErased = false
+    const erasing =
+      (read: typeof rows): typeof rows =>
+      async (sql, values) => {
+        if (/from long_metadata/.test(sql) && !isErased) {
+          isErased = true
+          const erased = await service.call(`DELETE /v1/memories/${memory.id}?erase=true`, { token: tenant.admin })
+          assert.equal(erased.status, 204)
+        }
+        return read(sql, values)
+      }
+    service.store.rows = erasing(rows)
+    service.store.readFor = (caller, options) => {
+      const db = readFor(caller, options)
+      return { ...db, rows: erasing(db.rows) }
+    }
+    return () => Object.assign(service.store, { rows, readFor })
+  }
+
+  for (const path of ['GET /v1/memories', 'GET /v1/memories/export'] as const)
+    test(`[RCL-75] a memory that is erased while ${path} reads it is left out`, async (t) => {
+      const other = await calls.make(agent, { title: 'It stays' })
+      t.after(eraseWhenRead())
+      const read = await service.call(path, { token: agent.token })
+      assert.equal(read.status, 200, read.text.slice(0, 300))
+      assert.ok(read.text.includes(other.id) && !read.text.includes(memory.id))
+    })
+
+  test('[RCL-75] a memory that is erased while its history is read has none', async (t) => {
+    t.after(eraseWhenRead())
+    assertError(await history(memory.id), 'not_found')
+  })
+
+  test('[RCL-75] nothing of it is left when the memory is erased, of versions that are not kept neither', async () => {
+    for (let n = 1; n <= 6; n++) await patch(memory.id, long(n, `${n}`))
+    assert.ok((await stored()).unnamed > 0)
     const erased = await service.call(`DELETE /v1/memories/${memory.id}?erase=true`, { token: tenant.admin })
     assert.equal(erased.status, 204, erased.text)
     assert.deepEqual(await stored(), { texts: 0, unnamed: 0 })
@@ -208,6 +285,74 @@ onBothEngines((engine) => {
     assert.ok((await get(memory.id)).includes(`"metadata":${metadata}`))
   })
 
+  /** Calls `pause` after each transaction of the agent, with its number. */
+  function afterEach(who: TestAgent, pause: (count: number) => Promise<void>): () => void {
+    const { tx } = service.store
+    let count = 0
+    service.store.tx = async (work, options) => {
+      const result = await tx(work, options)
+      if (options?.caller?.id === who.id) await pause(++count)
+      return result
+    }
+    return () => (service.store.tx = tx)
+  }
+  const minuteAfter = (transaction: number) => async (count: number) => {
+    if (count !== transaction) return
+    service.clock.moveNow(61_000)
+    await sweep()
+  }
+
+  test('[RCL-76] a node that pauses for a minute while it writes one leaves nothing of it', async (t) => {
+    t.after(afterEach(agent, minuteAfter(1)))
+    assertError(await post(long(1)), 'service_unavailable')
+    assert.deepEqual(await stored(), { texts: 1, unnamed: 0 })
+  })
+
+  test('[RCL-76] an import whose long metadata was deleted before it was named writes nothing', async (t) => {
+    const lines = await calls.exported(agent)
+    const stranger = await tenant.agent()
+    // Both parts are written, and the group is not.
+    t.after(afterEach(stranger, minuteAfter(2)))
+    const imported = await service.call('POST /v1/memories/import', {
+      token: stranger.token,
+      headers: { 'content-type': 'application/x-ndjson' },
+      raw: lines,
+    })
+    assertError(imported, 'service_unavailable')
+    assert.equal(await calls.exported(stranger), '')
+    assert.deepEqual(await stored(), { texts: 1, unnamed: 0 })
+  })
+
+  test('[RCL-76] a text that takes long to be written is not deleted while its parts come', async (t) => {
+    const pause = async () => {
+      service.clock.moveNow(40_000)
+      await sweep()
+    }
+    t.after(afterEach(agent, pause))
+    const made = await post(long(1))
+    assert.equal(made.status, 201, made.text.slice(0, 300))
+    assert.ok((await get(made.body.id)).includes(long(1)))
+  })
+
+  test('[RCL-76] a deletion that another node is at work on too stays noted until all parts are gone', async () => {
+    const about = [tenant.id, 'hash.of-two-sweeps']
+    const now = service.clock.now()
+    await service.store.tx(async (tx) => {
+      await tx.run('insert into unnamed_metadata (tenant_id, id, since) values (?, ?, ?)', [...about, now])
+      await tx.run('insert into long_metadata (tenant_id, id, part, text) values (?, ?, 0, ?)', [...about, 'x'])
+    })
+    let count = 0
+    // The other node has locked the parts, and then fails.
+    const tx: typeof service.store.tx = async (work, options) =>
+      options?.caller?.tenantId === tenant.id && ++count === 2
+        ? (0 as Awaited<ReturnType<typeof work>>)
+        : service.store.tx(work, options)
+    await sweepMetadata({ ...service.store, tx }, now + 61_000)
+    assert.deepEqual(await stored(), { texts: 2, unnamed: 1 })
+    await sweepMetadata(service.store, now + 61_000)
+    assert.deepEqual(await stored(), { texts: 1, unnamed: 0 })
+  })
+
   test('[RCL-76] what the last version that named it leaves behind is deleted, and not while it is shown', async () => {
     // Only the last of the versions is kept that replaced more than a mebibyte together.
     for (let n = 1; n <= 6; n++) assert.equal((await patch(memory.id, long(n, `${n}`))).status, 200)
@@ -224,12 +369,12 @@ onBothEngines((engine) => {
   })
 
   test('[RCL-76] what its deletion has begun to take away is named by nobody', async () => {
-    const about = { tenant_id: tenant.id, id: memory.id, metadata_id: 'hash.begun' }
+    const about = { tenant_id: tenant.id, id: memory.id, metadata: '{}', metadata_id: 'hash.begun', metadata_bytes: 3 }
     await service.store.tx((tx) =>
       tx.run('insert into unnamed_metadata (tenant_id, id, since) values (?, ?, 0)', [tenant.id, about.metadata_id]),
     )
     await assert.rejects(
-      service.store.tx((tx) => nameMetadata(tx, about)),
+      service.store.tx((tx) => placeMetadata(tx, about)),
       { code: 'service_unavailable' },
     )
   })

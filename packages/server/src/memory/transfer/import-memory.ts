@@ -103,7 +103,8 @@ async function change(
   const place = compareAudience(found, wanted) === 'refused' ? { scope: found.scope, team_id: found.team_id } : {}
   const { tenant_id, id, agent_id, external_id, created_at, accessed_at } = found
   const fixed = { tenant_id, id, agent_id, external_id, created_at, accessed_at }
-  const memory = withKnown<MemoryRow>(found, { ...wanted, ...place, ...fixed, updated_at: timeOfChange(found, now) })
+  const updated_at = timeOfChange(found, now)
+  const memory = await withKnown<MemoryRow>(found, { ...wanted, ...place, ...fixed, updated_at })
   if (wasLive && isSameVersion(found, memory)) return 'skipped'
   if (by === 'external id' || by === 'successor') requireWider(found, wanted)
   if (!wasLive) await takeExternalIdBack(tx, tools, found, now)

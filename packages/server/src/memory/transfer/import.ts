@@ -11,7 +11,9 @@ import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
 import { nextTurn } from '../../kernel/step-turns.ts'
 import type { Store } from '../../store/db.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
-import { discardUnlessNamed, keepAhead, type MetadataColumns } from '../long-metadata.ts'
+import { discardUnlessNamed } from '../discard-metadata.ts'
+import { keepAhead } from '../keep-ahead.ts'
+import type { MetadataColumns } from '../long-metadata.ts'
 import type { MemoryTools } from '../remember.ts'
 import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
@@ -119,7 +121,8 @@ export async function importMemories(
               : await importRelationship(tx, tools, principal, wanted.relationship)
           outcomes.push(outcome)
         } catch (error) {
-          if (!(error instanceof Failure)) throw error
+          // What is not a refusal of the line may come after it began to write.
+          if (!(error instanceof Failure) || error.status >= 500) throw error
           outcomes.push(error)
         }
       }
