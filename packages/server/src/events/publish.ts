@@ -96,9 +96,9 @@ function makeHandOver(handover: Handover): { handOver: Handover['take']; settle(
 }
 
 /**
- * Writes a group: its events, their deliveries and the records of its responses. Those of a tenant whose routing has
- * moved fail with `RoutingMoved`, and the others are written without them: a tenant that changes its routing all the
- * time, and takes a second to be routed, held up everybody's publishes for five.
+ * Writes a group: its events, their deliveries and the records of its responses. Those whose routing has moved, and
+ * which are as costly as the one that shows it, fail with `RoutingMoved`, and the others are written without them: a
+ * tenant that changes its routing all the time, and takes a second to be routed, held up everybody's publishes for five.
  */
 function makePublishTogether(tools: PublishTools): (group: readonly Ready[]) => Promise<Outcomes> {
   const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools
@@ -129,7 +129,7 @@ function makePublishTogether(tools: PublishTools): (group: readonly Ready[]) => 
       return group.length > 0 ? await write(group) : []
     } catch (error) {
       if (!(error instanceof RoutingMoved)) throw error
-      const isMoved = (ready: Ready): boolean => tenantOf(ready) === error.tenantId
+      const isMoved = (ready: Ready): boolean => tenantOf(ready) === error.tenantId && ready.routed.steps >= error.steps
       const rest = (await commit(group.filter((ready) => !isMoved(ready)))).values()
       return group.map((ready) => (isMoved(ready) ? failedAlone(error) : rest.next().value!))
     }

@@ -118,15 +118,16 @@ export function makeWriteGroup(router: Router, makeId: MakeId, clock: Clock): Wr
     const table = tables.get(tenantId)!
     if (routed.version === table.version && routed.stamp === table.stamp) return routed
     if (canStartOver && (routed.steps > CHEAP_STEPS || submission.events.some(({ isLong }) => isLong)))
-      throw new RoutingMoved(tenantId)
+      throw new RoutingMoved(tenantId, routed.steps)
     const routing = routeInSlices(table, submission, routed.addressees, router.matching)
     let next = routing.next()
-    for (; !next.done; next = routing.next()) if (performance.now() > until) throw new RoutingMoved(tenantId)
+    for (; !next.done; next = routing.next())
+      if (performance.now() > until) throw new RoutingMoved(tenantId, routed.steps)
     const found = next.value
     for (const [i, was] of routed.events.entries()) if (was.isSettled) found.events[i] = was
     // The insert has already gone out, with a row for each event that was not refused and none for the others.
     const isMoved = found.events.some(({ refused }, i) => (refused === null) !== (routed.events[i]!.refused === null))
-    if (isMoved) throw new RoutingMoved(tenantId)
+    if (isMoved) throw new RoutingMoved(tenantId, routed.steps)
     return found
   }
 

@@ -24,13 +24,16 @@ const MAX_SUBSCRIPTIONS = 1_000_000
 
 /**
  * The routing that was used is out of date, and routing again inside the transaction takes too long, or changes which
- * events are refused: everything is rolled back.
+ * events are refused: everything is rolled back. It is about the submissions of the tenant that took at least `steps`
+ * to be routed: cheap ones are not held up by a costly one of another agent.
  */
 export class RoutingMoved extends Error {
   readonly tenantId: string
-  constructor(tenantId: string) {
+  readonly steps: number
+  constructor(tenantId: string, steps = 0) {
     super('the routing has changed')
     this.tenantId = tenantId
+    this.steps = steps
   }
 }
 

@@ -232,6 +232,41 @@ onBothEngines((engine) => {
       assert.deepEqual(order, [quiet.id, tenant.id])
     })
 
+    test('[FAIR-6] a cheap publish does not leave its group with a costly one of the tenant that is routed again', async () => {
+      await store.tx((tx) => subscribe(tx, 'costly.*', `data.l.all(x, data.l.all(y, x + y >= 0))`))
+      await tableNow()
+      let hasMoved = false
+      let routedAgain = 0
+      const bothRoutedAgain = Promise.withResolvers<null>()
+      const release = Promise.withResolvers<void>()
+      const moving: Router = {
+        ...router,
+        known: (tenantId) => (hasMoved ? undefined : router.known(tenantId)),
+        async prepare(tenantIds) {
+          if (hasMoved && ++routedAgain === 2) bothRoutedAgain.resolve(null)
+          if (hasMoved) await release.promise
+          return router.prepare(tenantIds)
+        },
+        async tables(tx, tenantIds, canStartOver) {
+          const tables = await router.tables(tx, tenantIds, canStartOver)
+          if (hasMoved) return tables
+          hasMoved = true
+          throw new RoutingMoved(tenant.id, 1_000)
+        },
+      }
+      const publishHere = makePublish({ ...parts(), store, router: moving })
+      const l = Array.from({ length: 100 }, (_, i) => i)
+      const send = (type: string) => {
+        const events = [prepareEvent(event({ type, data: { l } }), '')]
+        return publishHere({ tenantId: tenant.id, senderId: agent.id, events })
+      }
+      const [costly, cheap] = [send('costly.one'), send('cheap.one')]
+      const first = await Promise.race([cheap, bothRoutedAgain.promise])
+      release.resolve()
+      assert.equal(first?.[0]?.status, 'accepted')
+      assert.equal((await costly)[0]!.status, 'accepted')
+    })
+
     test('[FAIR-6] costly routing that is out of date is not found again in a transaction, however often it moves', async () => {
       const filter = (i: number): string => `data.l.all(x, data.l.all(y, x + y >= ${-i}))`
       await store.tx(async (tx) => {
