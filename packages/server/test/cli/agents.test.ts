@@ -7,7 +7,7 @@ import { onBothEngines, sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { bash, COMMAND, command, sensorium } from '../support/process.ts'
 import { serviceForSuite, tenantForSuite } from '../support/service.ts'
-import { until } from '../outbound/tools.ts'
+import { startReceiver, until } from '../outbound/tools.ts'
 import { commandsOf, listener } from './commands.ts'
 import { newHome } from './home.ts'
 
@@ -102,7 +102,7 @@ onBothEngines((engine) => {
   })
 })
 
-const service = serviceForSuite(sqlite, {}, fakeClock(Date.now()))
+const service = serviceForSuite(sqlite, { PUSH_ALLOW_PRIVATE: 'on' }, fakeClock(Date.now()))
 const tenant = tenantForSuite(service)
 const home = newHome()
 after(home.drop)
@@ -148,17 +148,21 @@ test('[CLI-1] an agent is paused and resumed, and the audit log shows it', async
   assert.match((await admin.run('audit', '--limit', '1')).stdout, /^when +who +action +what +request\n/)
 })
 
-test('[CLI-35] what keeps an agent from receiving is shown: a pause, or an endpoint that fails', async () => {
+test('[CLI-35] what keeps an agent from receiving is shown: a pause, or an endpoint that fails', async (t) => {
   const { agent, run } = await listener(service, tenant, home.env)
   const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
   const shown = async (): Promise<string> => (await admin.run('agents', 'show', agent.id)).stdout
   assert.match(await shown(), /^status +active\n/m)
-  assert.doesNotMatch(await shown(), /^(?:last push|failures|last error|breaker)/m)
-  await run('agents', 'update', agent.id, '--mode', 'push', '--endpoint', 'http://10.0.0.1/inbox')
-  assert.match(await shown(), /^last push +never$/m)
+  assert.doesNotMatch(await shown(), /^(?:last s|failures|last error|breaker)/m)
+  const receiver = await startReceiver()
+  t.after(receiver.stop)
+  receiver.answer = () => 503
+  await run('agents', 'update', agent.id, '--mode', 'push', '--endpoint', receiver.url)
+  assert.match(await shown(), /^last success +never\n$/m)
   await run('publish', 'com.example.pushed')
-  const failed = await until(async () => /^last push.*\n(?:.+\n)+$/m.exec(await shown())?.[0])
-  assert.equal(failed.replaceAll(/ +/g, ' '), 'last push never\nfailures 1 in a row\nlast error not a public address\n')
+  const failed = await until(async () => /^last success.*\n(?:.+\n)+$/m.exec(await shown())?.[0])
+  const lines = ['last success never', 'last status 503', 'failures 1 in a row', 'last error HTTP 503', '']
+  assert.deepEqual(failed.replaceAll(/ +/g, ' ').split('\n'), lines)
   await admin.run('agents', 'pause', agent.id)
   assert.match(await shown(), /^status +active, paused\n/m)
   assert.match((await admin.run('agents', 'list')).stdout, new RegExp(`^${agent.id} .* active, paused +push `, 'm'))

@@ -5,11 +5,12 @@ import { when } from '../terminal/when.ts'
 import { agentFields } from './show-agent.ts'
 
 /** How the endpoint responds: whether a push agent receives anything depends on that. */
-const pushFields = ({ state, consecutive_failures: failures, last_error, last_success_at }: PushState): Field[] => [
-  ['last push', when(last_success_at)],
-  ['failures', failures === 0 ? null : `${failures} in a row`],
-  ['last error', last_error],
-  ['breaker', state === 'closed' ? null : { text: state.replace('_', ' '), style: 'yellow' }],
+const pushFields = (push: PushState): Field[] => [
+  ['last success', when(push.last_success_at)],
+  ['last status', push.last_status],
+  ['failures', push.consecutive_failures === 0 ? null : `${push.consecutive_failures} in a row`],
+  ['last error', push.last_error],
+  ['breaker', push.state === 'closed' ? null : { text: push.state.replace('_', ' '), style: 'yellow' }],
 ]
 
 export const run: ClientRun = async ({ args, client, signal }) => {
