@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { POSTED_TYPE } from '@sensorium/contract'
+import { noneOf } from '../../src/cli/terminal/none.ts'
 import { onBothEngines, sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { bash, COMMAND, command, sensorium } from '../support/process.ts'
@@ -168,11 +169,14 @@ test('[CLI-35] what keeps an agent from receiving is shown: a pause, or an endpo
   assert.match((await admin.run('agents', 'list')).stdout, new RegExp(`^${agent.id} .* active, paused +push `, 'm'))
 })
 
-test('[CLI-36] a list that a filter or an offset leaves empty does not claim that there is nothing', async () => {
+test('[CLI-36] a list or search that a filter or an offset leaves empty does not claim that there is nothing', async () => {
   const { agent, run } = await listener(service, tenant, home.env)
   const said = async (...args: string[]): Promise<string> => (await run(...args)).stdout
   assert.equal(await said('dlq', 'list', '--limit', '5'), 'The dead-letter queue is empty.\n')
-  assert.equal(await said('memories', 'list'), 'Nothing is remembered.\n')
+  assert.equal(await said('dlq', 'list', '--offset', '0'), 'The dead-letter queue is empty.\n')
+  assert.equal(noneOf({ offset: '0', limit: '5' }, 'nothing', 'in part'), 'nothing', 'of the operator they are texts')
+  assert.equal(await said('memories', 'list', '--offset', '0'), 'Nothing is remembered.\n')
+  assert.equal(await said('recall', 'valve', '--limit', '5', '--explain'), 'Nothing like it is remembered.\n')
   await run('publish', 'com.example.refused')
   const { deliveries } = (await service.call('GET /v1/delivery/poll', { token: agent.token })).body
   await run('nack', deliveries[0].id, '--dead-letter', '--reason', 'no rule')
@@ -180,6 +184,8 @@ test('[CLI-36] a list that a filter or an offset leaves empty does not claim tha
   assert.equal(await said('dlq', 'list', '--type', 'com.other.*'), 'No dead letter fits.\n')
   assert.equal(await said('dlq', 'list', '--offset', '1'), 'No dead letter fits.\n')
   assert.equal(await said('memories', 'list', '--search', 'pump'), 'No memory fits.\n')
+  assert.equal(await said('recall', 'valve', '--type', 'procedural'), 'No memory fits.\n')
+  assert.equal(await said('recall', 'valve', '--min-score', '1'), 'No memory fits.\n')
   assert.equal(await said('agents', 'list', '--offset', '1000'), 'No agent fits.\n')
   assert.equal(await said('channels', 'list', '--offset', '1000'), 'No channel fits.\n')
   assert.equal(await said('events', 'types', '--offset', '1000'), 'No type fits.\n')
