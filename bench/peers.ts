@@ -19,15 +19,15 @@ const PER_SECOND = Number(process.env['BENCH_RATE'] ?? 500)
 const PUBLISHERS = 64
 /** Servers run for days. Code that V8 compiles as it runs takes this long at this rate to reach its full speed. */
 const WARM_UP_SECONDS = 12
-/** Runs only systems whose name contains this. */
+/** Runs only systems whose name contains this. No name contains another, so that each can be chosen alone. */
 const ONLY = process.env['BENCH_PEER']
 const TEXT = 'x'.repeat(350)
 
 const PEERS: Record<string, StartPeer> = {
-  'sensorium-sqlite': () => startSensorium('sqlite'),
-  'sensorium-sqlite, streams': () => startSensorium('sqlite', 'streams'),
-  'sensorium-postgres': () => startSensorium('postgres'),
-  'sensorium-postgres, streams': () => startSensorium('postgres', 'streams'),
+  'sensorium-sqlite-polls': () => startSensorium('sqlite', 'polls'),
+  'sensorium-sqlite-streams': () => startSensorium('sqlite', 'streams'),
+  'sensorium-postgres-polls': () => startSensorium('postgres', 'polls'),
+  'sensorium-postgres-streams': () => startSensorium('postgres', 'streams'),
   rabbitmq: startRabbitMq,
   nats: startNats,
   bullmq: startBullMq,

@@ -6,7 +6,7 @@ import { RECIPIENTS, type Peer } from './peer.ts'
 const PUBLISHING = 64
 
 /** Our service over HTTP, with an interest for each recipient, and receivers that acknowledge every event. */
-export async function startSensorium(engine: 'sqlite' | 'postgres', by: 'polls' | 'streams' = 'polls'): Promise<Peer> {
+export async function startSensorium(engine: 'sqlite' | 'postgres', by: 'polls' | 'streams'): Promise<Peer> {
   const service = await startService(engine, { LOG_LEVEL: 'error' })
   const sender = await service.agent(['send'])
   const tokens: string[] = []
