@@ -10,11 +10,13 @@ import './styles/shell.css'
 import './styles/forced-colors.css'
 import { App } from './app.tsx'
 import { listenForCutTexts } from './shell/cut-texts.ts'
+import { listenForHeldEnter } from './shell/held-enter.ts'
 import { applyTheme } from './shell/theme.ts'
 import { withRandomIds } from './session/random-ids.ts'
 
 withRandomIds()
 listenForCutTexts()
+listenForHeldEnter()
 applyTheme()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -205,6 +205,31 @@ describe('agents', { skip: noBrowser }, () => {
     assert.equal((await admin.agents.get(agents.sensor.id)).status, 'active')
   })
 
+  test('[UI-74] a key that is held presses a button once', async () => {
+    const { page } = await console.signIn(console.adminKey, `/agents/${console.plant.agents.sensor.id}`)
+    const { keyboard } = page
+    let requests = 0
+    page.on('request', (request) => {
+      if (/\/(pause|resume)$/.test(request.url())) requests++
+    })
+    await page.getByRole('button', { name: 'Pause' }).focus()
+    await keyboard.down('Enter')
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+    await keyboard.down('Enter')
+    await keyboard.up('Enter')
+    for (const step of ['down', 'down', 'up'] as const) await keyboard[step]('Space')
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    assert.equal(requests, 2)
+    await page.getByRole('button', { name: 'Deactivate' }).focus()
+    await keyboard.down('Enter')
+    await page.locator('dialog[open] button:focus').waitFor()
+    await keyboard.down('Enter')
+    await keyboard.up('Enter')
+    assert.equal(await page.getByRole('dialog').count(), 1, 'nor the button that has the focus then')
+    await keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
   test('[UI-12] an agent is deactivated after a confirmation, and activated again', async () => {
     const { agents, admin } = console.plant
     const { page } = await console.signIn(console.adminKey, `/agents/${agents.dispatch.id}`)
