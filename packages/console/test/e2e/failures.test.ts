@@ -45,9 +45,14 @@ describe('failures', { skip: noBrowser }, () => {
     await heading.waitFor()
     // The clock of the service cannot be moved. It says the same of a memory that was forgotten.
     await memory.forget(id)
-    await page.clock.fastForward(590_000)
-    assert.equal(await heading.count(), 1)
-    await page.clock.fastForward(11_000)
+    let requests = 0
+    page.on('request', (request) => {
+      if (request.url().endsWith(id)) requests++
+    })
+    await page.clock.fastForward(300_000)
+    await page.evaluate(`fetch('/healthz')`)
+    assert.deepEqual([requests, await heading.count()], [0, 1], 'it is not asked for before')
+    await page.clock.fastForward(301_000)
     await page.getByText('There is no such memory').first().waitFor()
     assert.equal(await heading.count(), 0)
     assert.equal(await page.getByRole('button', { name: 'Forget' }).count(), 0)
