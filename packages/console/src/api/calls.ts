@@ -13,6 +13,8 @@ export interface CallOptions<R = never> {
   /** When a response ends to be true, as a time: it is fetched again then. Null if it does not. */
   until?: (response: R) => string | null
   enabled?: boolean
+  /** Nothing is fetched again meanwhile, and what is shown stays: a form that belongs to it is being filled in. */
+  held?: boolean
   /** Shows the previous response until the new one arrives, for filters that are being typed. */
   keep?: boolean
 }
@@ -38,7 +40,7 @@ export function useCall<O extends OperationId>(
   options: CallOptions<Operations[O]['response']> = {},
 ) {
   const { client } = useSession()
-  const { every, itemsIn, until } = options
+  const { every, itemsIn, until, enabled } = options
   return useQuery<Operations[O]['response'], Error>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => client.call(operation, input, { signal }),
@@ -56,7 +58,8 @@ export function useCall<O extends OperationId>(
             return at !== null && msUntil(at)
           },
         }),
-    ...(options.enabled === undefined ? {} : { enabled: options.enabled }),
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(options.held ? { enabled: ({ state: { data } }) => enabled !== false && data === undefined } : {}),
     ...(options.keep ? { placeholderData: keepPreviousData as never } : {}),
   })
 }

@@ -1,7 +1,7 @@
 // What every <dialog> of the console does, whatever it looks like: the browser keeps the focus inside, Escape, Back or
 // a click beside it closes it, and then what had the focus before gets it back.
 import { useBlocker } from '@tanstack/react-router'
-import { useLayoutEffect, useRef, type PointerEvent, type SyntheticEvent } from 'react'
+import { useLayoutEffect, useRef, useSyncExternalStore, type PointerEvent, type SyntheticEvent } from 'react'
 import { isOpenIn } from './in-address.ts'
 
 /**
@@ -11,6 +11,22 @@ import { isOpenIn } from './in-address.ts'
 export const KEEPS_OPEN = 'keeps-open'
 /** A form that something may be lost in. One with `data-scratch` is only for trying something out. */
 export const FORM = 'form:not([data-scratch])'
+
+let open = 0
+const listeners = new Set<() => void>()
+
+function countOpen(change: 1 | -1): void {
+  open += change
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Whether a dialog is open. What its form was opened from must not go meanwhile, and the form with it. */
+export const useDialogIsOpen = (): boolean => useSyncExternalStore(subscribe, () => open > 0)
 
 /** Returns the attributes of a <dialog> that is rendered only while it is to be open. */
 export function useModal(onClose: () => void) {
@@ -23,7 +39,11 @@ export function useModal(onClose: () => void) {
   useLayoutEffect(() => {
     const dialog = ref.current!
     if (!dialog.open) dialog.showModal()
-    return () => dialog.close()
+    countOpen(1)
+    return () => {
+      dialog.close()
+      countOpen(-1)
+    }
   }, [])
   /** Asked of a dialog that was just removed too, by a step in the history that began before. */
   const isKept = (): boolean =>

@@ -58,6 +58,29 @@ describe('failures', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('button', { name: 'Forget' }).count(), 0)
   })
 
+  test('[UI-45] a form stays with what was typed while its memory expires, and shows the refusal', async () => {
+    const { memory } = console.plant.admin
+    const expires_at = new Date(Date.now() + 600_000).toISOString()
+    const { id } = await memory.remember({ title: 'The valve is shut', content: 'Until noon.', expires_at })
+    const { page } = await console.signIn(console.adminKey, '/memory', {})
+    await page.clock.install()
+    await goTo(page, `/memory/${id}`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const form = page.getByRole('dialog', { name: 'Edit the memory' })
+    await form.getByLabel('Title').fill('The valve is open')
+    await memory.forget(id)
+    await page.clock.fastForward(601_000)
+    // As when the tab is returned to, where somebody looked something up.
+    await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`)
+    await page.evaluate(`fetch('/healthz')`)
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.getByRole('alert').filter({ hasText: 'There is no such memory' }).waitFor()
+    assert.equal(await form.getByLabel('Title').inputValue(), 'The valve is open')
+    await form.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'The valve is shut' }).waitFor({ state: 'detached' })
+    await page.getByText('There is no such memory').first().waitFor()
+  })
+
   test('[UI-45] a channel that was deleted is not shown again by going back', async () => {
     const { id } = await console.plant.admin.channels.create({ name: 'Short lived', type: 'open' })
     const { page } = await console.signIn(console.adminKey, `/channels/${id}`)

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { usePrincipalName } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
 import { CopyButton } from '../../components/copy.tsx'
+import { useDialogIsOpen } from '../../components/modal.ts'
 import { Confirm } from '../../components/overlay.tsx'
 import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
@@ -25,7 +26,8 @@ const route = getRouteApi('/memory/$id')
 
 export function MemoryPage() {
   const { id } = route.useParams()
-  const memory = useCall('getMemory', { params: { id } }, { until: ({ expires_at }) => expires_at })
+  const held = useDialogIsOpen()
+  const memory = useCall('getMemory', { params: { id } }, { until: ({ expires_at }) => expires_at, held })
   const shown = presentData(memory)
   const owner = usePrincipalName(shown ? [shown.agent_id] : [])
   return (
