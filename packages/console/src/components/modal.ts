@@ -3,6 +3,7 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useLayoutEffect, useRef, useSyncExternalStore, type PointerEvent, type SyntheticEvent } from 'react'
 import { isOpenIn } from './in-address.ts'
+import { placeAround } from './place-around.ts'
 
 /**
  * Marks what is lost when it is closed, such as a secret or a running task. A dialog that contains it is closed by its
@@ -38,11 +39,15 @@ export function useModal(onClose: () => void) {
   // A layout effect ends before the dialog is removed. Closing a dialog that was removed returns no focus.
   useLayoutEffect(() => {
     const dialog = ref.current!
+    const place = placeAround(document.activeElement)
     if (!dialog.open) dialog.showModal()
     countOpen(1)
     return () => {
       dialog.close()
       countOpen(-1)
+      // The line that opened it may be gone.
+      const { activeElement: left } = document
+      if (left === document.body || dialog.contains(left)) place?.focus({ preventScroll: true })
     }
   }, [])
   /** Asked of a dialog that was just removed too, by a step in the history that began before. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { noBrowser } from '../support/chromium.ts'
-import { consoleForSuite, pressPair } from '../support/console.ts'
+import { consoleForSuite, goTo, pressPair } from '../support/console.ts'
 
 describe('channels', { skip: noBrowser }, () => {
   const console = consoleForSuite()
@@ -84,6 +84,41 @@ describe('channels', { skip: noBrowser }, () => {
     }
   })
 
+  test('[UI-74] a page stays where it is when a line is deleted', async () => {
+    const { admin } = console.plant
+    const { id } = await admin.channels.create({ name: 'Long', type: 'open' })
+    for (let feed = 10; feed < 40; feed++) await admin.channels.createFeed(id, { event_type_glob: `com.long.n${feed}` })
+    const { page } = await console.signIn(console.adminKey, `/channels/${id}`)
+    await page.setViewportSize({ width: 1280, height: 500 })
+    const title = page.getByRole('heading', { name: /^Feeds/ })
+    await page.getByRole('button', { name: 'Delete the feed of com.long.n20' }).press('Enter')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter')
+    await page.locator('h2:focus').and(title).waitFor()
+    assert.ok((await title.boundingBox())!.y < 0, 'the title is out of sight')
+  })
+
+  test('[UI-74] a line that is gone before its dialog is closed leaves the focus to the title', async () => {
+    const { admin, agents } = console.plant
+    const { id } = await admin.channels.create({ name: 'Two hands', type: 'open' })
+    await admin.channels.addMember(id, { participant_type: 'agent', participant_id: agents.sensor.id })
+    // With options, because a clock is that of all pages which share their storage.
+    const { page } = await console.signIn(console.adminKey, '/channels', {})
+    await page.clock.install()
+    await goTo(page, `/channels/${id}`)
+    const line = page.locator('[aria-label="Remove Sensor gateway"]')
+    await line.press('Enter')
+    await page.locator('dialog[open] button:focus').waitFor()
+    await admin.channels.removeMember(id, 'agent', agents.sensor.id)
+    await page.clock.fastForward(16_000)
+    await line.waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page
+      .locator('h2:focus')
+      .and(page.getByRole('heading', { name: /^Members/ }))
+      .waitFor()
+  })
+
   test('[UI-30] posts and events of a feed are shown as they happen, and nothing else', async () => {
     const { admin, channels } = console.plant
     const { page, complaints } = await console.signIn(console.adminKey, `/channels/${channels.incidents.id}`)
@@ -134,15 +169,17 @@ describe('channels', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-30] an agent joins and leaves an open channel, and manages only its own', async () => {
+  test('[UI-30] [UI-74] an agent joins and leaves an open channel, and manages only its own', async () => {
     const { channels, keys } = console.plant
     const { page, complaints } = await console.signIn(keys.sensor, '/channels')
     await page.getByRole('row', { name: /Incidents/ }).waitFor()
     assert.equal(await page.getByRole('row', { name: /Repairs/ }).count(), 0)
     await page.getByRole('row', { name: /Incidents/ }).click()
-    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByRole('button', { name: 'Join' }).press('Enter')
     await page.getByText('You are in Incidents').waitFor()
     await page.getByRole('button', { name: 'Leave the channel' }).waitFor()
+    const title = page.getByRole('heading', { name: /^Members/ })
+    await page.locator('h2:focus').and(title).waitFor()
     assert.equal(await page.getByRole('button', { name: /^Remove/ }).count(), 0)
     assert.equal(await page.getByRole('region', { name: /Traffic/ }).count(), 0)
     await page.getByRole('button', { name: 'Leave the channel' }).click()

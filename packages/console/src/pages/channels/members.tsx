@@ -2,6 +2,7 @@ import type { Channel, Member, MemberList } from '@sensorium/client'
 import { useState } from 'react'
 import { usePrincipalName } from '../../api/agent-names.ts'
 import { useAction, useCall } from '../../api/calls.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { useByHundred } from '../../components/by-hundred.tsx'
 import { DeleteButton } from '../../components/delete-button.tsx'
 import { PlusIcon } from '../../components/icons.tsx'
@@ -47,9 +48,9 @@ export function Members({ channel }: { channel: Channel }) {
             <PlusIcon /> Add
           </button>
         ) : powers.join && members.data ? (
-          <button type="button" className="button slim" disabled={join.isPending} onClick={() => join.mutate()}>
+          <ActionButton kind="slim" busy={join.isPending} onClick={() => join.mutate()}>
             Join
-          </button>
+          </ActionButton>
         ) : null
       }
     >
