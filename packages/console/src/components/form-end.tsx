@@ -1,15 +1,16 @@
 // The end of a form in an overlay: the buttons to cancel and to submit it.
 import type { ReactNode } from 'react'
+import { ActionButton } from './action-button.tsx'
 
 export function FormEnd({
   onCancel,
-  disabled = false,
+  busy = false,
   awaitsSecret = false,
   children,
 }: {
   onCancel(): void
   /** True while the form is being submitted, or something is missing. */
-  disabled?: boolean
+  busy?: boolean
   /** As in Overlay: true while the only response that contains a secret is on its way. */
   awaitsSecret?: boolean
   /** The text of the submit button. */
@@ -20,9 +21,9 @@ export function FormEnd({
       <button type="button" className="button" disabled={awaitsSecret} onClick={onCancel}>
         Cancel
       </button>
-      <button type="submit" className="button primary" disabled={disabled || awaitsSecret}>
+      <ActionButton type="submit" kind="primary" busy={busy || awaitsSecret}>
         {children}
-      </button>
+      </ActionButton>
     </div>
   )
 }

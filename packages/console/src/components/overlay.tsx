@@ -1,5 +1,6 @@
 // Dialogs and drawers, with a title and a close button.
 import { useId, useLayoutEffect, type ReactNode } from 'react'
+import { ActionButton } from './action-button.tsx'
 import { CloseIcon } from './icons.tsx'
 import { FORM, KEEPS_OPEN, useModal } from './modal.ts'
 
@@ -68,14 +69,9 @@ export function Confirm(props: ConfirmProps) {
           <button type="button" className="button" disabled={awaitsSecret} onClick={onClose}>
             Cancel
           </button>
-          <button
-            type="button"
-            className={danger ? 'button primary danger' : 'button primary'}
-            disabled={busy || awaitsSecret}
-            onClick={onConfirm}
-          >
+          <ActionButton kind={danger ? 'primary danger' : 'primary'} busy={busy || awaitsSecret} onClick={onConfirm}>
             {verb}
-          </button>
+          </ActionButton>
         </div>
       </div>
     </Overlay>

@@ -1,6 +1,7 @@
 // The sign-in form: an API key, or the operator's token.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
 import { useEffect, useState, type FormEvent } from 'react'
+import { ActionButton } from '../components/action-button.tsx'
 import { Mark } from '../components/icons.tsx'
 import { Field } from '../components/field.tsx'
 import { Segments } from '../components/segments.tsx'
@@ -87,9 +88,9 @@ export function SignIn({ notice, onSignIn }: { notice: string | null; onSignIn(s
             onChange={(event) => setSecret(event.target.value)}
           />
         </Field>
-        <button className="button primary" type="submit" disabled={busy}>
+        <ActionButton type="submit" kind="primary" busy={busy}>
           {busy ? 'Signing in…' : 'Sign in'}
-        </button>
+        </ActionButton>
         <p className="quiet small">
           The key stays in the memory of this tab, where the client renews its token. It is not stored: a reload asks
           again.

@@ -27,7 +27,7 @@ async function drag(page: Page, from: Locator | null, to: Locator | null): Promi
 async function holdPosts(page: Page): Promise<{ asked(): Promise<void>; release(): void }> {
   const released = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
-  const enabled = page.locator('dialog[open] button:enabled').first()
+  const enabled = page.locator('dialog[open] button:enabled:not([aria-disabled="true"])').first()
   await page.route(/\/(keys|rotate|push-secret|webhooks|tenants|admin-keys)$/, async (route) => {
     if (route.request().method() !== 'POST') return route.continue()
     asked.resolve()

@@ -214,12 +214,12 @@ describe('memory', { skip: noBrowser }, () => {
     await other.page.getByRole('alert').filter({ hasText: 'You were signed out' }).waitFor()
   })
 
-  test('[UI-53] memories are exported to a file and imported again, and refused lines show their number', async () => {
+  test('[UI-53] [UI-74] memories are exported to a file and imported again, and refused lines show their number', async () => {
     const { page, complaints } = await console.signIn(console.adminKey, '/memory')
     await page.getByRole('button', { name: 'Export and import' }).click()
     const drawer = page.getByRole('dialog', { name: 'Export and import' })
     const saving = page.waitForEvent('download')
-    await drawer.getByRole('button', { name: 'Export to a file' }).click()
+    await drawer.getByRole('button', { name: 'Export to a file' }).press('Enter')
     const download = await saving
     assert.match(download.suggestedFilename(), /^memories-\d{4}-\d\d-\d\d\.ndjson$/)
     const text = readFileSync(await download.path(), 'utf8')
@@ -227,6 +227,8 @@ describe('memory', { skip: noBrowser }, () => {
     const { total } = await console.plant.admin.memory.list({ limit: 1 })
     assert.equal(exported.filter((line) => 'title' in JSON.parse(line)).length, total)
     await drawer.getByText(`${exported.length} lines`).waitFor()
+    const focused = page.locator(':focus')
+    await focused.and(drawer.getByRole('button', { name: 'Export to a file', disabled: false })).waitFor()
 
     const memory = { type: 'semantic', scope: 'institutional', title: 'From a file', content: 'It came by import.' }
     const lines = [
@@ -246,11 +248,13 @@ describe('memory', { skip: noBrowser }, () => {
     assert.deepEqual(await drawer.locator('.stat .figure').allInnerTexts(), ['2', '0', '0', '1'])
     const held = Promise.withResolvers<void>()
     await page.route('**/v1/memories/import*', () => held.promise)
-    await drawer.getByRole('button', { name: 'Import the file' }).click()
+    await drawer.getByRole('button', { name: 'Import the file' }).press('Enter')
+    await focused.and(drawer.getByRole('button', { name: 'Import the file', disabled: true })).waitFor()
     await drawer.getByRole('button', { name: 'Stop' }).waitFor()
     await page.keyboard.press('Escape')
-    await drawer.getByRole('button', { name: 'Stop' }).click()
+    await drawer.getByRole('button', { name: 'Stop' }).press('Enter')
     await page.getByText('The import was stopped after 0 lines').waitFor()
+    await focused.and(drawer.locator('.content')).waitFor()
     held.resolve()
     await page.keyboard.press('Escape')
     await page

@@ -47,14 +47,17 @@ describe('the operator', { skip: noBrowser }, () => {
     await own.getByRole('dialog', { name: 'Register an agent' }).waitFor()
   })
 
-  test('[UI-32] [UI-67] settings and quotas are changed, refused with a reason, and reset to the default', async () => {
+  test('[UI-32] [UI-67] [UI-74] settings and quotas are changed, refused with a reason, and reset to the default', async () => {
     const { page } = await console.signInAsOperator(`/tenants/${console.slug}`)
     const settings = async () => operator.call('getTenantSettings', { params: { slug: console.slug } })
+    const focused = page.locator('button:focus')
     await page.getByLabel('Attempts').fill('0')
-    await page.getByRole('button', { name: 'Save one change' }).click()
+    await page.getByRole('button', { name: 'Save one change' }).press('Enter')
     await page.getByRole('alert').filter({ hasText: 'an integer from 1 to 1000' }).waitFor()
-    await page.getByRole('button', { name: 'Undo' }).click()
+    await focused.and(page.getByRole('button', { name: 'Save one change', disabled: false })).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).press('Enter')
     await page.getByRole('alert').waitFor({ state: 'detached' })
+    await focused.and(page.getByRole('button', { name: 'Undo', disabled: true })).waitFor()
     await page.getByLabel('Attempts').fill('0')
     await page.getByRole('link', { name: 'Ingestion' }).click()
     const question = page.getByRole('dialog', { name: 'Leave without saving?' })
@@ -106,7 +109,7 @@ describe('the operator', { skip: noBrowser }, () => {
     await assert.rejects(createClient({ url: console.url, apiKey: key }).agent())
   })
 
-  test('[UI-14] [UI-33] [UI-67] a webhook is added, its sample mapped as it is typed and sent, and it is opened by a key', async () => {
+  test('[UI-14] [UI-33] [UI-67] [UI-74] a webhook is added, its sample mapped as it is typed and sent, and it is opened by a key', async () => {
     const { page, complaints } = await console.signInAsOperator('/ingestion')
     await page.getByRole('button', { name: 'Add a webhook' }).click()
     const form = page.getByRole('dialog', { name: 'Add a webhook' })
@@ -116,8 +119,10 @@ describe('the operator', { skip: noBrowser }, () => {
     await form.getByLabel('Entity').fill('body.kind ++ 1')
     await form.getByText('Mapping').click()
     await form.getByLabel('Entity').waitFor({ state: 'hidden' })
-    await form.getByRole('button', { name: 'Add the webhook' }).click()
+    const focused = page.locator('button:focus')
+    await form.getByRole('button', { name: 'Add the webhook' }).press('Enter')
     await form.getByRole('alert').filter({ hasText: 'CEL expression' }).waitFor()
+    await focused.and(form.getByRole('button', { name: 'Add the webhook', disabled: false })).waitFor()
     await form.getByLabel('Entity').fill('body.kind')
     await form.getByRole('button', { name: 'Add the webhook' }).click()
     await page.getByRole('button', { name: 'I have copied it' }).click()
@@ -130,8 +135,9 @@ describe('the operator', { skip: noBrowser }, () => {
     await sample.getByRole('alert').filter({ hasText: 'x-name cannot be sent' }).waitFor()
     assert.equal(await sample.getByRole('button', { name: 'Send it' }).isDisabled(), true)
     await sample.getByLabel('Headers').fill('x-name: Zoë')
-    await sample.getByRole('button', { name: 'Send it' }).click()
+    await sample.getByRole('button', { name: 'Send it' }).press('Enter')
     await sample.getByRole('status').filter({ hasText: 'accepted' }).waitFor()
+    await focused.and(sample.getByRole('button', { name: 'Send it', disabled: false })).waitFor()
     const { event } = await console.plant.admin.events.get('shop:o-77')
     assert.deepEqual([event?.type, event?.subject], ['com.shop.order.paid', 'order/o-77'])
     await sample.getByLabel('Signing secret').fill('whsec_not_the_secret')
@@ -171,7 +177,7 @@ describe('the operator', { skip: noBrowser }, () => {
     assert.equal(total, 0)
   })
 
-  test('[UI-48] what fails in a dialog is shown in it, and a message is in front of an open dialog', async () => {
+  test('[UI-48] [UI-74] what fails in a dialog is shown in it, and a message is in front of an open dialog', async () => {
     const { webhook } = await operator.call('createWebhook', { body: { tenant: console.slug, source: 'refused' } })
     const { page } = await console.signInAsOperator(`/ingestion?open=${webhook.id}`)
     await page.route(/\/operator\/webhooks\/whk_/, (route) =>
@@ -183,8 +189,12 @@ describe('the operator', { skip: noBrowser }, () => {
     ] as const) {
       await page.getByRole('dialog', { name: 'refused' }).getByRole('button', { name: opens }).click()
       const question = page.getByRole('dialog').filter({ hasText: '?' })
-      await question.getByRole('button', { name: verb }).click()
+      await question.getByRole('button', { name: verb }).press('Enter')
       await question.getByRole('alert').filter({ hasText: 'Not today' }).waitFor()
+      await page
+        .locator('button:focus')
+        .and(question.getByRole('button', { name: verb, disabled: false }))
+        .waitFor()
       await question.getByRole('button', { name: 'Cancel' }).click()
     }
     await operator.call('deleteWebhook', { params: { id: webhook.id } })

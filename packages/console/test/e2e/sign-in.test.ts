@@ -25,15 +25,19 @@ describe('signing in', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('[UI-7] a wrong key is refused with the reason, and nothing is shown', async () => {
+  test('[UI-7] [UI-74] a wrong key is refused with the reason, and nothing is shown', async () => {
     const { page } = await console.open('/agents')
     for (const [key, reason] of [
       ['not a key', /ak_live_ and 32 letters or digits/],
       [`ak_live_${'x'.repeat(32)}`, /not valid/],
     ] as const) {
       await page.getByLabel('API key').fill(key)
-      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Sign in' }).press('Enter')
       await page.getByRole('alert').filter({ hasText: reason }).waitFor()
+      await page
+        .locator('button:focus')
+        .and(page.getByRole('button', { name: 'Sign in', disabled: false }))
+        .waitFor()
     }
     assert.equal(await page.getByRole('navigation').count(), 0)
   })

@@ -107,7 +107,7 @@ function ChangeEndpoint({ agent, onClose }: { agent: Agent; onClose(): void }) {
         />
       </Field>
       <FormProblem error={change.error} fields={['delivery_endpoint', 'retry_schedule_seconds']} />
-      <FormEnd onCancel={onClose} disabled={change.isPending || Object.keys(body).length === 0}>
+      <FormEnd onCancel={onClose} busy={change.isPending || Object.keys(body).length === 0}>
         Save
       </FormEnd>
     </form>

@@ -69,7 +69,7 @@ export function MintKey({ agent, onClose }: { agent: Agent; onClose(): void }) {
             <input type="datetime-local" value={expires} onChange={(event) => setExpires(event.target.value)} />
           </Field>
           <FormProblem error={mint.error} fields={['scopes', 'expires_at']} />
-          <FormEnd onCancel={onClose} disabled={scopes.length === 0} awaitsSecret={mint.isPending}>
+          <FormEnd onCancel={onClose} busy={scopes.length === 0} awaitsSecret={mint.isPending}>
             Mint the key
           </FormEnd>
         </form>

@@ -101,7 +101,7 @@ export function NewInterest({ agent, onClose }: { agent: Agent; onClose(): void 
         </p>
       )}
       <FormProblem error={create.error} fields={FIELDS} />
-      <FormEnd onCancel={onClose} disabled={create.isPending}>
+      <FormEnd onCancel={onClose} busy={create.isPending}>
         Add the interest
       </FormEnd>
     </form>

@@ -85,7 +85,7 @@ export function RegisterAgent({ onClose }: { onClose(): void }) {
           </Field>
         </div>
         <FormProblem error={register.error} fields={FIELDS} />
-        <FormEnd onCancel={onClose} disabled={register.isPending}>
+        <FormEnd onCancel={onClose} busy={register.isPending}>
           Register
         </FormEnd>
       </form>

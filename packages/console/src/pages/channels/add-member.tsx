@@ -92,7 +92,7 @@ export function AddMember({ channel, roles, members, onClose }: AddMemberProps) 
         </select>
       </Field>
       <FormProblem error={add.error} fields={FIELDS} />
-      <FormEnd onCancel={onClose} disabled={add.isPending || agentId.trim() === ''}>
+      <FormEnd onCancel={onClose} busy={add.isPending || agentId.trim() === ''}>
         Add
       </FormEnd>
     </form>

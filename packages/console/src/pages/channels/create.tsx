@@ -62,7 +62,7 @@ export function CreateChannel({ onClose }: { onClose(): void }) {
         </Field>
         <p className="quiet small">You become its owner. The type of a channel cannot be changed later.</p>
         <FormProblem error={create.error} fields={FIELDS} />
-        <FormEnd onCancel={onClose} disabled={create.isPending}>
+        <FormEnd onCancel={onClose} busy={create.isPending}>
           Create
         </FormEnd>
       </form>

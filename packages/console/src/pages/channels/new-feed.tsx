@@ -36,7 +36,7 @@ export function NewFeed({ channel, onClose }: { channel: Channel; onClose(): voi
       />
       <p className="quiet small">Every event published from now on that matches goes to every member.</p>
       <FormProblem error={create.error} fields={FIELDS} />
-      <FormEnd onCancel={onClose} disabled={create.isPending}>
+      <FormEnd onCancel={onClose} busy={create.isPending}>
         Add the feed
       </FormEnd>
     </form>

@@ -1,5 +1,6 @@
 import type { DeadLetterItem, Verb } from './work-through.ts'
 import { usePrincipalName } from '../../api/agent-names.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { Copyable } from '../../components/copy.tsx'
 import { EventLink } from '../../components/event-link.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
@@ -42,12 +43,12 @@ export function LetterDrawer({ letter, busy, onDo, onClose }: LetterProps) {
           }}
         />
         <div className="row">
-          <button type="button" className="button primary" disabled={busy} onClick={() => onDo('replay')}>
+          <ActionButton kind="primary" busy={busy} onClick={() => onDo('replay')}>
             Replay
-          </button>
-          <button type="button" className="button danger" disabled={busy} onClick={() => onDo('discard')}>
+          </ActionButton>
+          <ActionButton kind="danger" busy={busy} onClick={() => onDo('discard')}>
             Discard
-          </button>
+          </ActionButton>
         </div>
         <JsonTree value={payload} />
       </div>

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { useOpened } from '../../api/opened.ts'
 import { useRows } from '../../api/rows.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { counted } from '../../components/counted.ts'
 import { ListTable } from '../../components/list-table.tsx'
 import { Opening } from '../../components/opening.tsx'
@@ -86,12 +87,12 @@ export function DeadLettersPage() {
       full
       actions={
         <>
-          <button type="button" className="button" disabled={cannot} onClick={() => plan('replay', target)}>
+          <ActionButton busy={cannot} onClick={() => plan('replay', target)}>
             Replay {says}
-          </button>
-          <button type="button" className="button danger" disabled={cannot} onClick={() => plan('discard', target)}>
+          </ActionButton>
+          <ActionButton kind="danger" busy={cannot} onClick={() => plan('discard', target)}>
             Discard {says}
-          </button>
+          </ActionButton>
         </>
       }
     >

@@ -121,7 +121,7 @@ export function PublishForm({ recipient, onClose }: PublishFormProps) {
           />
         </Field>
         <FormProblem error={publish.error} fields={FIELDS} />
-        <FormEnd onCancel={onClose} disabled={publish.isPending || event === null}>
+        <FormEnd onCancel={onClose} busy={publish.isPending || event === null}>
           Publish
         </FormEnd>
       </form>

@@ -91,7 +91,7 @@ export function NewConnector({ tenants, tenant, onClose }: NewConnectorProps) {
       </Field>
       <MappingFields mapping={mapping} error={create.error} onChange={setMapping} />
       <FormProblem error={create.error} fields={FIELDS} />
-      <FormEnd onCancel={onClose} disabled={create.isPending}>
+      <FormEnd onCancel={onClose} busy={create.isPending}>
         Add the connector
       </FormEnd>
     </form>

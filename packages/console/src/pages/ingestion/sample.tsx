@@ -5,6 +5,7 @@ import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { parseToPassOn } from '../../api/parse-to-pass-on.ts'
 import { LOCAL } from '../../api/reachable.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { counted } from '../../components/counted.ts'
 import { Field, FormProblem } from '../../components/field.tsx'
@@ -150,13 +151,13 @@ export function Sample({ webhook, madeSecret }: { webhook: Webhook; madeSecret: 
         </Field>
         <FormProblem error={send.error} fields={[]} />
         <div className="row wrap">
-          <button
+          <ActionButton
             type="submit"
-            className="button primary"
-            disabled={!canSign || secret === '' || body === undefined || refused !== undefined || send.isPending}
+            kind="primary"
+            busy={!canSign || secret === '' || body === undefined || refused !== undefined || send.isPending}
           >
             Send it
-          </button>
+          </ActionButton>
           {send.data === undefined ? null : (
             <span role="status" className="small">
               <Badge tone={send.data.status === 'duplicate' ? 'warn' : 'good'}>{send.data.status}</Badge>{' '}

@@ -3,6 +3,7 @@ import { useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
 import { wouldChange } from '../../api/exact-numbers.ts'
 import { FormProblem } from '../../components/field.tsx'
+import { FormEnd } from '../../components/form-end.tsx'
 import { Overlay } from '../../components/overlay.tsx'
 import { CONTENT_FIELDS, ContentFields, metadataOf, type Draft } from './form.tsx'
 import { fromInput, toInput } from './moments.ts'
@@ -58,18 +59,9 @@ export function EditMemory({ memory, onClose }: { memory: Memory; onClose(): voi
           onChange={(change) => setDraft({ ...draft, ...change })}
         />
         <FormProblem error={update.error} fields={CONTENT_FIELDS} />
-        <div className="form-end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            className="button primary"
-            disabled={update.isPending || isWrong || Object.keys(changes).length === 0}
-          >
-            Save
-          </button>
-        </div>
+        <FormEnd onCancel={onClose} busy={update.isPending || isWrong || Object.keys(changes).length === 0}>
+          Save
+        </FormEnd>
       </form>
     </Overlay>
   )

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { ActionButton } from '../../components/action-button.tsx'
 import { counted } from '../../components/counted.ts'
 import { Field } from '../../components/field.tsx'
 import { KEEPS_OPEN } from '../../components/modal.ts'
@@ -70,14 +71,10 @@ export function ExportMemories() {
       </Field>
       {error === null ? null : <Failed error={error} />}
       <div className="row">
-        <button type="button" className="button primary" disabled={isRunning} onClick={start}>
+        <ActionButton kind="primary" busy={isRunning} onClick={start}>
           Export to a file
-        </button>
-        {isRunning ? (
-          <button type="button" className="button" onClick={stop}>
-            Stop
-          </button>
-        ) : null}
+        </ActionButton>
+        {isRunning ? <ActionButton onClick={stop}>Stop</ActionButton> : null}
         <span className="quiet small number" role="status">
           {progress === null
             ? isRunning

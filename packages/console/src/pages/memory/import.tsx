@@ -1,6 +1,7 @@
 import type { ImportedMemories } from '@sensorium/client'
 import { useState } from 'react'
 import { useRefresh } from '../../api/refresh.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { counted } from '../../components/counted.ts'
 import { Field } from '../../components/field.tsx'
 import { KEEPS_OPEN } from '../../components/modal.ts'
@@ -69,14 +70,10 @@ export function ImportMemories() {
       </Field>
       {error === null ? null : <Failed error={error} />}
       <div className="row">
-        <button type="button" className="button primary" disabled={file === null || isRunning} onClick={start}>
+        <ActionButton kind="primary" busy={file === null || isRunning} onClick={start}>
           Import the file
-        </button>
-        {isRunning ? (
-          <button type="button" className="button" onClick={stop}>
-            Stop
-          </button>
-        ) : null}
+        </ActionButton>
+        {isRunning ? <ActionButton onClick={stop}>Stop</ActionButton> : null}
         {isRunning || progress !== null ? (
           <progress aria-label="Of the file" max={1} value={progress?.part ?? 0} />
         ) : null}

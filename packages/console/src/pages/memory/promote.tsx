@@ -50,7 +50,7 @@ export function PromoteMemory({ memory, onClose }: { memory: Memory; onClose(): 
           </Field>
         ) : null}
         <FormProblem error={promote.error} fields={['scope', 'team_id']} />
-        <FormEnd onCancel={onClose} disabled={promote.isPending || (scope === 'team' && team.trim() === '')}>
+        <FormEnd onCancel={onClose} busy={promote.isPending || (scope === 'team' && team.trim() === '')}>
           Promote
         </FormEnd>
       </form>

@@ -61,7 +61,7 @@ export function Relate({ memory, onClose }: { memory: Memory; onClose(): void })
           onChange={setStrength}
         />
         <FormProblem error={relate.error} fields={['relationship_type', 'target_memory_id', 'strength']} />
-        <FormEnd onCancel={onClose} disabled={target === null || relate.isPending}>
+        <FormEnd onCancel={onClose} busy={target === null || relate.isPending}>
           Relate
         </FormEnd>
       </form>

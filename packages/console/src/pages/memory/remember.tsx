@@ -85,7 +85,7 @@ export function Remember({ onClose }: { onClose(): void }) {
           </Field>
         </div>
         <FormProblem error={remember.error} fields={FIELDS} />
-        <FormEnd onCancel={onClose} disabled={remember.isPending || 'problem' in metadata}>
+        <FormEnd onCancel={onClose} busy={remember.isPending || 'problem' in metadata}>
           Remember
         </FormEnd>
       </form>

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useMemo, useState, type FormEvent } from 'react'
 import { useAction } from '../../api/calls.ts'
+import { ActionButton } from '../../components/action-button.tsx'
 import { Field, FormProblem, problemOf } from '../../components/field.tsx'
 import { KEEPS_OPEN } from '../../components/modal.ts'
 import { Confirm } from '../../components/overlay.tsx'
@@ -69,12 +70,12 @@ export function SettingsForm({ slug, current }: { slug: string; current: TenantS
       <FormProblem error={save.error} fields={SETTING_NAMES} />
       <div className="form-end">
         <span className="grow quiet small">Empty is the default of the installation.</span>
-        <button type="button" className="button" disabled={changed === 0 || save.isPending} onClick={undo}>
+        <ActionButton busy={changed === 0 || save.isPending} onClick={undo}>
           Undo
-        </button>
-        <button type="submit" className="button primary" disabled={changed === 0 || save.isPending}>
+        </ActionButton>
+        <ActionButton type="submit" kind="primary" busy={changed === 0 || save.isPending}>
           {changed === 0 ? 'Save' : `Save ${count(changed)}`}
-        </button>
+        </ActionButton>
       </div>
       {leaving.status === 'blocked' ? (
         <Confirm title="Leave without saving?" verb="Leave" danger onConfirm={leaving.proceed} onClose={leaving.reset}>
