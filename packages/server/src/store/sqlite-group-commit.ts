@@ -97,8 +97,8 @@ export interface GroupCommit {
    */
   run(queue: JobQueue): Promise<void>
   /**
-   * Set while a commit is on its way to the disk and some of its callers have been told already. They would not see
-   * their own writes in the state before the commit, so reads wait.
+   * Set while a commit is on its way to the disk and reads wait for it: because no snapshot of the state before it is
+   * held, or because some of its callers have been told already and would not see their own writes in it.
    */
   syncing(): Promise<void> | null
   /** How long the last group had the event loop to itself. */
@@ -243,8 +243,8 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
     }
     recentTenants.noteGroup(group.jobs)
     for (const { sql, values } of group.atTheEnd) runLast(sql, values)
-    // Also if nobody has read recently, though it costs 50 µs: without it, a read that came now waited for the disk.
-    if (mustReachDisk(group)) snapshot.hold()
+    // Also if nobody has read recently: without it, a read that came now waits for the disk.
+    if (mustReachDisk(group) && !log.isQuick()) snapshot.hold()
     commit.run()
   }
 
@@ -264,7 +264,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
   async function reachedDisk({ jobs, beforeDisk }: Group): Promise<boolean> {
     try {
       const flushed = log.sync()
-      if (beforeDisk > 0) syncing = flushed
+      if (beforeDisk > 0 || !snapshot.isHeld()) syncing = flushed
       await flushed
       return true
     } catch (error) {

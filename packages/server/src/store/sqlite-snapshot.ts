@@ -1,11 +1,12 @@
 // The state that the reading connection sees: one state for all reads of a turn, and the state before a commit until
-// the commit is on disk.
+// the commit is on disk, if that may take a while.
 import type { DatabaseSync } from 'node:sqlite'
 
 export interface Snapshot {
   /** Begins a snapshot: all reads of this turn, and while it is held, see one state. */
   open(): void
   hold(): void
+  isHeld(): boolean
   /** Ends the hold: the next read sees the newest state. */
   release(): void
 }
@@ -33,6 +34,7 @@ export function makeSnapshot(reader: DatabaseSync): Snapshot {
       look.get() // a transaction has no state before its first read
       held = true
     },
+    isHeld: () => held,
     release() {
       held = false
       end()

@@ -160,7 +160,7 @@ export function openSqlite(
   const writer = openConnection(file, false)
   const reader = openConnection(file, true)
   const read = onConnection(reader)
-  const log = watchLog(file)
+  const log = watchLog(file, now)
   const snapshot = makeSnapshot(reader)
   const listeners = new Map<string, ((payload: string) => void)[]>()
   const writes = makeWriteWatch()
@@ -171,10 +171,9 @@ export function openSqlite(
     closed ? new StoreUnavailable('the store is closed') : groupCommit.refused()
 
   async function rows<R>(sql: string, values?: readonly Value[]): Promise<R[]> {
+    for (let flush = groupCommit.syncing(); flush; flush = groupCommit.syncing()) await flush.catch(() => {})
     const reason = trouble()
     if (reason) throw reason
-    const syncing = groupCommit.syncing()
-    if (syncing) await syncing.catch(() => {})
     snapshot.open()
     return read.rows<R>(sql, values)
   }

@@ -53,6 +53,44 @@ test('[STO-1] a transaction resolves and becomes visible only after it is on dis
   assert.equal(await count(), 1)
 })
 
+test('[STO-1] while the disk is quick, a read waits for it; beside a slow one it sees the state before', async () => {
+  await store.close()
+  let time = 0
+  store = openSqlite(
+    file,
+    () => {},
+    () => time,
+  )
+  let n = 0
+  while (n < 30) await insert(n++)
+  const syncs: Done[] = []
+  const readDuringSync = async (): Promise<number | null> => {
+    onSync((_fd, done) => void syncs.push(done))
+    const written = insert(n++)
+    await turnsUntil(() => syncs.length > 0)
+    let counted: number | null = null
+    const reading = count().then((c) => (counted = c))
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    const early = counted
+    time += 2
+    syncs.shift()!(null)
+    await written
+    assert.equal(await reading, early ?? n)
+    return early
+  }
+  assert.equal(await readDuringSync(), null)
+  assert.equal(await readDuringSync(), n - 1, 'the flush before took two milliseconds')
+  assert.equal(await readDuringSync(), n - 1)
+  onSync(disk)
+  while (n < 70) await insert(n++)
+  onSync((_fd, done) => void syncs.push(done))
+  const refused = assert.rejects(insert(n), StoreUnavailable)
+  await turnsUntil(() => syncs.length > 0)
+  const reading = assert.rejects(count(), StoreUnavailable)
+  syncs.shift()!(Object.assign(new Error('i/o error'), { code: 'EIO' }))
+  await Promise.all([refused, reading])
+})
+
 test('[STO-1] transactions that arrive during a commit share the next one', async () => {
   const syncs: (() => void)[] = []
   onSync((fd, done) => void syncs.push(() => disk(fd, done)))
