@@ -1,13 +1,12 @@
 // /memories and their relationships. Search by meaning is in search.ts.
 import { operations } from '@sensorium/contract'
 import type { StepTurns } from '../kernel/step-turns.ts'
-import { analyseChange, changeMemory, keepChanged } from '../memory/change.ts'
-import { discardUnlessNamed } from '../memory/discard-metadata.ts'
+import { changeMemory } from '../memory/change.ts'
 import { eraseMemory, beginErasure } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
 import { listMemories } from '../memory/list.ts'
-import { keepAhead } from '../memory/keep-ahead.ts'
+import { prepareChange, prepareTexts } from '../memory/prepare-texts.ts'
 import { promoteMemory } from '../memory/promote.ts'
 import { relate, unrelate } from '../memory/relate.ts'
 import { remember, type MemoryTools } from '../memory/remember.ts'
@@ -78,13 +77,12 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     // Similar memories are searched for before the transaction, if that takes only a moment.
     prepared(operations.createMemory, async ({ principal, body, options }) => {
       const known = await similar.compareNew(principal, `${body.title}\n${body.content}`)
-      await index.analyseAhead(principal, body.title, body.content)
-      const kept = await keepAhead(tools, principal, body.metadata)
+      const { kept, ended } = await prepareTexts(tools, principal, body)
       const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
       return {
         run: async (tx) =>
           shown(store, 201, await remember(tx, tools, principal, body, { ready: known?.vectors, kept }), options, more),
-        ended: () => discardUnlessNamed(store, principal, kept),
+        ended,
       }
     }),
 
@@ -94,11 +92,10 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     ),
 
     prepared(operations.updateMemory, async ({ principal, params, body, options }) => {
-      await analyseChange(store, tools, principal, params.id, body)
-      const kept = await keepChanged(tools, principal, params.id, body)
+      const { kept, ended } = await prepareChange(tools, principal, params.id, body)
       return {
         run: async (tx) => shown(store, 200, await changeMemory(tx, tools, principal, params.id, body, kept), options),
-        ended: () => discardUnlessNamed(store, principal, kept),
+        ended,
       }
     }),
 

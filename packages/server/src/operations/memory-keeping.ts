@@ -1,8 +1,7 @@
 // How memories are kept over time: by external id, with a history, and without duplicates.
 import { operations } from '@sensorium/contract'
-import { discardUnlessNamed } from '../memory/discard-metadata.ts'
 import { historyOf } from '../memory/history.ts'
-import { keepAhead } from '../memory/keep-ahead.ts'
+import { prepareTexts } from '../memory/prepare-texts.ts'
 import { mergeMemories } from '../memory/merge.ts'
 import { putMemory } from '../memory/put.ts'
 import type { MemoryTools } from '../memory/remember.ts'
@@ -21,17 +20,16 @@ export interface MemoryKeepingTools extends MemoryTools {
 }
 
 export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] => {
-  const { now, store, index, similar } = tools
+  const { now, store, similar } = tools
   return [
     prepared(operations.putMemory, async ({ principal, params, body, options }) => {
-      await index.analyseAhead(principal, body.title, body.content)
-      const kept = await keepAhead(tools, principal, body.metadata)
+      const { kept, ended } = await prepareTexts(tools, principal, body)
       return {
         run: async (tx) => {
           const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body, kept)
           return shown(store, outcome === 'made' ? 201 : 200, memory, options)
         },
-        ended: () => discardUnlessNamed(store, principal, kept),
+        ended,
       }
     }),
 

@@ -11,9 +11,7 @@ import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
 import { nextTurn } from '../../kernel/step-turns.ts'
 import type { Store } from '../../store/db.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
-import { discardUnlessNamed } from '../discard-metadata.ts'
-import { keepAhead } from '../keep-ahead.ts'
-import type { MetadataColumns } from '../long-metadata.ts'
+import { prepareTexts, type PreparedTexts } from '../prepare-texts.ts'
 import type { MemoryTools } from '../remember.ts'
 import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
@@ -31,8 +29,7 @@ type RelationshipWanted = Static<typeof RelationshipLine>
 interface WantedMemory {
   memory: MemoryWanted
   origin: string
-  /** Its metadata, if that was written ahead. */
-  kept: MetadataColumns | null
+  prepared?: PreparedTexts
 }
 type ImportLine = WantedMemory | { relationship: RelationshipWanted }
 
@@ -70,7 +67,7 @@ async function read(line: Line, principal: Principal, tools: ImportTools): Promi
   if (isRelationship) return { relationship: value as RelationshipWanted }
   const memory = value as MemoryWanted
   try {
-    return { memory, origin: await originOf(principal, memory, tools.now()), kept: null }
+    return { memory, origin: await originOf(principal, memory, tools.now()) }
   } catch (error) {
     if (error instanceof Failure) return error
     throw error
@@ -117,7 +114,7 @@ export async function importMemories(
           // A verb refuses before it writes, so the lines written before this one stand.
           const outcome =
             'memory' in wanted
-              ? await importMemory(tx, tools, principal, wanted.memory, wanted.origin, wanted.kept)
+              ? await importMemory(tx, tools, principal, wanted.memory, wanted.origin, wanted.prepared?.kept)
               : await importRelationship(tx, tools, principal, wanted.relationship)
           outcomes.push(outcome)
         } catch (error) {
@@ -134,12 +131,9 @@ export async function importMemories(
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, principal, tools))
     const memories = wanted.filter((line) => 'memory' in line)
-    for (const line of memories) {
-      await tools.index.analyseAhead(principal, line.memory.title, line.memory.content)
-      line.kept = await keepAhead(tools, principal, line.memory.metadata)
-    }
+    for (const line of memories) line.prepared = await prepareTexts(tools, principal, line.memory)
     const outcomes = await write(wanted).finally(() => {
-      for (const { kept } of memories) discardUnlessNamed(tools.store, principal, kept)
+      for (const { prepared } of memories) prepared?.ended()
     })
     group.forEach(({ number }, i) => count(number, outcomes[i]!))
     await nextTurn()

@@ -1,0 +1,77 @@
+// What takes long about the texts of a memory is done before the transaction that writes them: their words are
+// analysed, and long metadata is written.
+import { isId, type MemoryUpdate, type Static } from '@sensorium/contract'
+import type { Principal } from '../auth/principal.ts'
+import { one } from '../store/db.ts'
+import { discardUnlessNamed } from './discard-metadata.ts'
+import { LONG } from './index/analyse.ts'
+import type { MemoryIndex } from './index/memory-index.ts'
+import { keepAhead, type KeepAheadTools } from './keep-ahead.ts'
+import type { MetadataColumns } from './long-metadata.ts'
+import { storable } from './remember.ts'
+import { mayAdminister } from './see.ts'
+import { findSeenHead, type MemoryRow } from './sql.ts'
+
+type Changes = Static<typeof MemoryUpdate>
+
+export interface PrepareTools extends KeepAheadTools {
+  index: Pick<MemoryIndex, 'analyseAhead'>
+}
+
+export interface PreparedTexts {
+  /** The metadata that was written; null if it is short, or if there is no room. */
+  kept: MetadataColumns | null
+  /** Called when the transaction is over, however it ended. */
+  ended(): void
+}
+
+const NOTHING: PreparedTexts = { kept: null, ended() {} }
+
+export async function prepareTexts(
+  tools: PrepareTools,
+  principal: Principal,
+  { title, content, metadata }: { title: string; content: string; metadata?: unknown },
+): Promise<PreparedTexts> {
+  await tools.index.analyseAhead(principal, title, content)
+  return prepareMetadata(tools, principal, metadata)
+}
+
+async function prepareMetadata(tools: PrepareTools, principal: Principal, metadata: unknown): Promise<PreparedTexts> {
+  const kept = await keepAhead(tools, principal, metadata)
+  return { kept, ended: () => discardUnlessNamed(tools.store, principal, kept) }
+}
+
+/** The same for a change of a memory, if the caller may change it. */
+export async function prepareChange(
+  tools: PrepareTools,
+  principal: Principal,
+  id: string,
+  { title, content, metadata }: Changes,
+): Promise<PreparedTexts> {
+  if (title === undefined && content === undefined && metadata === undefined) return NOTHING
+  const head = isId('memory', id) ? await findSeenHead(tools.store, principal, id, tools.now()) : undefined
+  if (!head || !mayAdminister(principal, head)) return NOTHING // changeMemory refuses it
+  await analyseChange(tools, principal, id, title, content)
+  return metadata === undefined ? NOTHING : prepareMetadata(tools, principal, metadata)
+}
+
+/** Title and content are indexed together: with one of them comes the other that the memory has. */
+async function analyseChange(
+  { store, index }: PrepareTools,
+  principal: Principal,
+  id: string,
+  title: string | undefined,
+  content: string | undefined,
+): Promise<void> {
+  const sent = title ?? content
+  if (sent === undefined) return
+  if (title !== undefined && content !== undefined) return index.analyseAhead(principal, title, content)
+  // The texts of a memory, unless they have fewer bytes than a long text has characters.
+  const known = await one<Pick<MemoryRow, 'title' | 'content'>>(
+    store,
+    'select title, content from memories where tenant_id = ? and id = ? and octet_length(title) + octet_length(content) >= ?',
+    [principal.tenantId, id, Math.max(0, LONG - sent.length)],
+  )
+  if (!known || storable(sent) === (title === undefined ? known.content : known.title)) return
+  await index.analyseAhead(principal, title ?? known.title, content ?? known.content)
+}
