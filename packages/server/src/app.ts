@@ -184,6 +184,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       store,
       publish,
       router,
+      wakeups,
       now: clock.now,
       policyOf,
       activity,

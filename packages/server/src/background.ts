@@ -55,7 +55,7 @@ export function backgroundWork(parts: BackgroundParts) {
     /** Writes down the leases and waits that have lapsed. */
     sweepLapsed: {
       everyMs: 1_000,
-      runOnce: async () => wakeups.wake(await sweepLapsed(store, activity, clock.now(), policyOf)),
+      runOnce: () => sweepLapsed({ store, activity, wakeups, policyOf }, clock.now()),
     },
     flushActivity: {
       everyMs: 5_000,

@@ -6,6 +6,7 @@ import type { Db, Store } from '../store/db.ts'
 import type { DeliveryPolicy, PolicyOf } from './policy.ts'
 import { afterLapse, type Next } from './rules.ts'
 import { hasLapsed, lapsedOfTenant, lapsedRow, tenantsWithLapsed, type TimedRow } from './sql.ts'
+import type { Wakeups } from './wake.ts'
 import { writeNext } from './write-next.ts'
 
 const AT_ONCE = 500
@@ -13,71 +14,55 @@ const AT_ONCE = 500
 const nextOf = (row: TimedRow, now: number, policy: DeliveryPolicy): Next =>
   row.state === 'leased' ? afterLapse(row, now, policy) : { state: 'ready' }
 
-async function apply(tx: Db, activity: Activity, rows: TimedRow[], now: number, policy: DeliveryPolicy): Promise<void> {
-  for (const [, ofMailbox] of Map.groupBy(rows, (row) => row.recipient_id)) {
-    const mailbox = { tenantId: ofMailbox[0]!.tenant_id, recipientId: ofMailbox[0]!.recipient_id }
+export interface LapseTools {
+  store: Store
+  activity: Activity
+  wakeups: Wakeups
+  policyOf: PolicyOf
+}
+type Applying = Omit<LapseTools, 'store'>
+
+/** Wakes the mailboxes whoever writes this: the sweep would not find these deliveries any more. */
+async function apply(tx: Db, { activity, wakeups, policyOf }: Applying, rows: TimedRow[], now: number): Promise<void> {
+  const mailboxes = Map.groupBy(rows, (row) => row.recipient_id)
+  for (const [recipientId, ofMailbox] of mailboxes) {
+    const mailbox = { tenantId: ofMailbox[0]!.tenant_id, recipientId }
+    const policy = policyOf(mailbox.tenantId)
     const decided = ofMailbox.map((row) => ({ id: row.id, next: nextOf(row, now, policy) }))
     const dead = await writeNext(tx, activity, mailbox, decided, null, now)
     // The end of a wait is no failure, and any other lease that lapsed is counted by the claim that follows it.
     activity.countLater(tx, mailbox.tenantId, 'failures', dead)
   }
+  if (rows.length > 0) tx.afterCommit(() => wakeups.wake(mailboxes.keys()))
 }
 
-/** Handles up to `AT_ONCE` deliveries of a tenant in one transaction. Returns them. */
-const step = (
-  store: Store,
-  activity: Activity,
-  tenantId: string,
-  now: number,
-  policy: DeliveryPolicy,
-  passOver: boolean,
-) =>
-  store.tx(async (tx) => {
+/** Handles up to `AT_ONCE` deliveries of a tenant in one transaction. Returns how many. */
+const step = (tools: LapseTools, tenantId: string, now: number, passOver: boolean): Promise<number> =>
+  tools.store.tx(async (tx) => {
     const rows = await lapsedOfTenant(tx, tenantId, now, AT_ONCE, passOver)
-    await apply(tx, activity, rows, now, policy)
-    return rows
+    await apply(tx, tools, rows, now)
+    return rows.length
   })
 
 /** Handles one delivery. */
-export const lapseOne = async (
-  tx: Db,
-  activity: Activity,
-  tenantId: string,
-  id: string,
-  now: number,
-  policy: DeliveryPolicy,
-): Promise<void> => apply(tx, activity, await lapsedRow(tx, tenantId, id, now), now, policy)
+export const lapseOne = async (tx: Db, tools: Applying, tenantId: string, id: string, now: number): Promise<void> =>
+  apply(tx, tools, await lapsedRow(tx, tenantId, id, now), now)
 
 /**
  * Writes every lapse in a tenant, and waits for rows that other transactions hold. Called before responses that report
  * dead letters: an acknowledgement under way either has won when this returns, or finds the delivery dead.
  */
-export async function writeLapsed(
-  store: Store,
-  activity: Activity,
-  tenantId: string,
-  now: number,
-  policy: DeliveryPolicy,
-): Promise<void> {
-  if (!(await hasLapsed(store, tenantId, now))) return
-  while ((await step(store, activity, tenantId, now, policy, false)).length === AT_ONCE);
+export async function writeLapsed(tools: LapseTools, tenantId: string, now: number): Promise<void> {
+  if (!(await hasLapsed(tools.store, tenantId, now))) return
+  while ((await step(tools, tenantId, now, false)) === AT_ONCE);
 }
 
-/** Writes every lapse but of rows that others hold. Returns the recipients for whom something became due. */
-export async function sweepLapsed(
-  store: Store,
-  activity: Activity,
-  now: number,
-  policyOf: PolicyOf,
-): Promise<Set<string>> {
-  const woken = new Set<string>()
+/** Writes every lapse but of rows that others hold. */
+export async function sweepLapsed(tools: LapseTools, now: number): Promise<void> {
   for (;;) {
     let found = 0
-    for (const tenantId of await tenantsWithLapsed(store, now, AT_ONCE)) {
-      const rows = await step(store, activity, tenantId, now, policyOf(tenantId), true)
-      for (const row of rows) woken.add(row.recipient_id)
-      found += rows.length
-    }
-    if (found === 0) return woken
+    for (const tenantId of await tenantsWithLapsed(tools.store, now, AT_ONCE))
+      found += await step(tools, tenantId, now, true)
+    if (found === 0) return
   }
 }

@@ -58,7 +58,7 @@ export type ReplayDeadLetter = (
 ) => Promise<void>
 
 export function makeReplayDeadLetter(tools: ReplayTools): ReplayDeadLetter {
-  const { store, router, activity, policyOf, now } = tools
+  const { store, router, now } = tools
   const routeStored = makeRouteStored(router, store)
 
   return async (principal, scope, id, record) => {
@@ -68,7 +68,7 @@ export function makeReplayDeadLetter(tools: ReplayTools): ReplayDeadLetter {
     await retryWhileRoutingMoves(async (canStartOver) => {
       const routed = await routeStored(tenantId, principal.id, events)
       await store.tx(async (tx) => {
-        if (events.length > 0) await lapseOne(tx, activity, tenantId, id, now(), policyOf(tenantId))
+        if (events.length > 0) await lapseOne(tx, tools, tenantId, id, now())
         const [letter] = await lockDeadLetters(tx, tenantId, [id])
         if (!letter || letter.recipient_id !== (scope.recipientId ?? letter.recipient_id))
           throw notFound('delivery', id)

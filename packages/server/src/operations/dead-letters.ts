@@ -31,14 +31,14 @@ const deadLetterScope = (principal: Principal): DeadLetterScope => ({
 const AT_ONCE = { atOnce: 4, kept: 2, perAgent: 8 }
 
 export function deadLetterOperations(tools: ReplayTools): Binding[] {
-  const { store, activity, policyOf, now } = tools
+  const { now } = tools
   const replay = makeReplayDeadLetter(tools)
   const settle = makeSettleDeadLetters(tools)
   const pages = makeStepTurns()
   const running = makeTurns({ what: 'summaries and bulk operations on dead letters waiting', ...AT_ONCE })
   /** Writes down lapsed deliveries first, so that they are found too. */
   const scopeOf = async (principal: Principal) => {
-    await writeLapsed(store, activity, principal.tenantId, now(), policyOf(principal.tenantId))
+    await writeLapsed(tools, principal.tenantId, now())
     return deadLetterScope(principal)
   }
 

@@ -46,7 +46,7 @@ const pollBody = (items: readonly Item[]): JsonBody =>
   listBody('{"deliveries":[', items, (count) => `],"count":${count}}`)
 
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
-  const { store, claim, identify, leaseNotices, now, policyOf, activity, pushHealth } = tools
+  const { store, claim, identify, leaseNotices, now, policyOf, pushHealth } = tools
   const counting = makeStepTurns()
   const acknowledgeTogether = makeAcknowledge(store, tools, now)
   // If the key was revoked or expired, or the agent deactivated, while its poll waited, the poll gets nothing more.
@@ -103,7 +103,7 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
       const { principal, params } = call
       const agent = await requireAgent(db, principal.tenantId, params.id)
       const at = now()
-      await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
+      await writeLapsed(tools, principal.tenantId, at)
       const mailbox = { tenantId: principal.tenantId, recipientId: params.id }
       const health = await queueHealth(db, mailbox, at, claim.lastPoll(mailbox), pauseOf(counting, call))
       return ok(agent.delivery_mode === 'push' ? { ...health, push: pushHealth(params.id) } : health)

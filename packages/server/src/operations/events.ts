@@ -3,6 +3,7 @@ import type { Activity } from '../activity/activity.ts'
 import type { EventTypes } from '../activity/event-types.ts'
 import { listTypes } from '../events/list-types.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
+import type { Wakeups } from '../delivery/wake.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { operations } from '@sensorium/contract'
 import { prepareEvent, refuseServiceAttributes, type PreparedEvent } from '../events/envelope.ts'
@@ -28,6 +29,7 @@ export interface EventOperationTools {
   store: Store
   publish: Publish
   router: Router
+  wakeups: Wakeups
   now(): number
   policyOf: PolicyOf
   activity: Activity
@@ -108,18 +110,8 @@ async function publishBatch(
   return respond(outcomes)
 }
 
-export function eventOperations({
-  store,
-  publish,
-  router,
-  now,
-  policyOf,
-  activity,
-  eventTypes,
-  retainedSince,
-  maxEventBytes,
-  maySeeChannel,
-}: EventOperationTools): Binding[] {
+export function eventOperations(tools: EventOperationTools): Binding[] {
+  const { store, publish, router, now, eventTypes, retainedSince, maxEventBytes, maySeeChannel } = tools
   const turns = makeStepTurns()
 
   /** Says which channels a caller may see. Within one call a channel is asked for once. */
@@ -154,7 +146,7 @@ export function eventOperations({
 
     read(operations.getEvent, async ({ principal, params }, db) => {
       const at = now()
-      await writeLapsed(store, activity, principal.tenantId, at, policyOf(principal.tenantId))
+      await writeLapsed(tools, principal.tenantId, at)
       return { status: 200, ...(await readReceipts(db, principal, params.id, at, seenBy(principal))) }
     }),
 

@@ -41,8 +41,8 @@ export function makeReleaseLeases({ store, wakeups, activity, clock, log, policy
       await store.tx(async (tx) => {
         for (const { mailbox, leases } of group)
           await release(tx, activity, mailbox, leases, clock.now(), policyOf(mailbox.tenantId))
+        tx.afterCommit(() => wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId))))
       })
-      wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId)))
     } catch (error) {
       log.warn(
         { err: error, streams: group.length },

@@ -4,6 +4,7 @@ import { beforeEach, describe, test } from 'node:test'
 import { acknowledge } from '../../src/delivery/settle.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { sweepLapsed } from '../../src/delivery/lapse.ts'
+import { makeWakeups } from '../../src/delivery/wake.ts'
 import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
@@ -65,7 +66,10 @@ onBothEngines((engine) => {
           // The clock stays, or the sweep of the service would take part.
           const later = service.clock.now() + 30_000
           const activity = makeActivity(service.store, service.clock)
-          const sweeping = sweepLapsed(service.store, activity, later, () => POLICY)
+          const sweeping = sweepLapsed(
+            { store: service.store, activity, wakeups: makeWakeups(service.store), policyOf: () => POLICY },
+            later,
+          )
           await overOrWaiting(service.store, sweeping)
           const dead = await service.store.rows<{ id: string }>(
             "select id from deliveries where tenant_id = ? and recipient_id = ? and state = 'dead_lettered'",

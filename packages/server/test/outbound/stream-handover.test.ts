@@ -40,6 +40,22 @@ onBothEngines((engine) => {
     return () => void (service.store.tx = before)
   }
 
+  test('[SSE-10] it gets what a wait has ended for, whoever writes that down', async () => {
+    const restore = await waitingStream()
+    restore()
+    const id = await calls.publish(agent)
+    const { id: delivery } = await reader.next()
+    const body = { delivery_ids: [delivery], retry_after_seconds: 60 }
+    await service.call('POST /v1/delivery/nack', { token: agent.token, body })
+    await service.clock.advance(1)
+    // The sweep has nothing left to do when it comes.
+    service.clock.set(61_000)
+    const receipt = await service.call(`GET /v1/events/${id}`, { token: agent.token })
+    assert.equal(receipt.status, 200)
+    const again = await reader.next()
+    assert.deepEqual([again.id, again.attempt_count], [delivery, 2])
+  })
+
   test('[HND-11] it gets what is published without a claim, and holds it like any other', async () => {
     const restore = await waitingStream()
     for (let i = 0; i < 3; i++) {
