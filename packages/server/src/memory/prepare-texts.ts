@@ -2,7 +2,7 @@
 // analysed, and long metadata is written.
 import { isId, type MemoryUpdate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { one } from '../store/db.ts'
+import { one, type Reads } from '../store/db.ts'
 import { discardUnlessNamed } from './discard-metadata.ts'
 import { LONG } from './index/analyse.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
@@ -55,6 +55,27 @@ export async function prepareChange(
   return metadata === undefined ? NOTHING : prepareMetadata(tools, principal, metadata)
 }
 
+/** The same for a change of who sees the memory: its texts are indexed with that. */
+export async function prepareAudience(
+  { store, index, now }: Omit<PrepareTools, 'quotas'>,
+  principal: Principal,
+  id: string,
+): Promise<void> {
+  const head = isId('memory', id) ? await findSeenHead(store, principal, id, now()) : undefined
+  if (!head || !mayAdminister(principal, head)) return // promoteMemory refuses it
+  const known = await longTexts(store, principal.tenantId, id, LONG)
+  if (known) await index.analyseAhead(principal, known.title, known.content)
+}
+
+/** Returns title and content of a memory, unless they have fewer bytes. */
+const longTexts = (db: Reads, tenantId: string, id: string, bytes: number) =>
+  // One memory.
+  one<Pick<MemoryRow, 'title' | 'content'>>(
+    db,
+    'select title, content from memories where tenant_id = ? and id = ? and octet_length(title) + octet_length(content) >= ?',
+    [tenantId, id, bytes],
+  )
+
 /** Title and content are indexed together: with one of them comes the other that the memory has. */
 async function analyseChange(
   { store, index }: PrepareTools,
@@ -66,12 +87,8 @@ async function analyseChange(
   const sent = title ?? content
   if (sent === undefined) return
   if (title !== undefined && content !== undefined) return index.analyseAhead(principal, title, content)
-  // The texts of a memory, unless they have fewer bytes than a long text has characters.
-  const known = await one<Pick<MemoryRow, 'title' | 'content'>>(
-    store,
-    'select title, content from memories where tenant_id = ? and id = ? and octet_length(title) + octet_length(content) >= ?',
-    [principal.tenantId, id, Math.max(0, LONG - sent.length)],
-  )
+  // A text has at least as many bytes as characters.
+  const known = await longTexts(store, principal.tenantId, id, Math.max(0, LONG - sent.length))
   if (!known || storable(sent) === (title === undefined ? known.content : known.title)) return
   await index.analyseAhead(principal, title ?? known.title, content ?? known.content)
 }

@@ -6,7 +6,7 @@ import { eraseMemory, beginErasure } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
 import { listMemories } from '../memory/list.ts'
-import { prepareChange, prepareTexts } from '../memory/prepare-texts.ts'
+import { prepareAudience, prepareChange, prepareTexts } from '../memory/prepare-texts.ts'
 import { promoteMemory } from '../memory/promote.ts'
 import { relate, unrelate } from '../memory/relate.ts'
 import { remember, type MemoryTools } from '../memory/remember.ts'
@@ -109,9 +109,12 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       }
     }),
 
-    write(operations.promoteMemory, async ({ principal, params, body, options }, tx) =>
-      shown(store, 200, await promoteMemory(tx, tools, principal, params.id, body), options),
-    ),
+    prepared(operations.promoteMemory, async ({ principal, params, body, options }) => {
+      await prepareAudience(tools, principal, params.id)
+      return {
+        run: async (tx) => shown(store, 200, await promoteMemory(tx, tools, principal, params.id, body), options),
+      }
+    }),
 
     write(operations.createRelationship, async ({ principal, params, body }, tx) =>
       related(await relate(tx, tools, principal, params.id, body)),

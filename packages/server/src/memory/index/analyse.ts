@@ -4,7 +4,7 @@
 import { atOnce, inSteps, makeStepTurns } from '../../kernel/step-turns.ts'
 import type { Caller } from '../../store/db.ts'
 import { fold } from './fold.ts'
-import { gramSteps, seedOf } from './grams.ts'
+import { gramsOf, gramSteps, seedOf } from './grams.ts'
 import { countSteps, wordSteps, type Counted } from './terms.ts'
 
 /** Makes words into the form in which an engine writes them, in steps. */
@@ -34,6 +34,8 @@ export interface Analyse<W> {
    * dropped: a transaction may be run again.
    */
   take(texts: Texts): Analysed<W>
+  /** The same without the words. */
+  takeFolded(texts: Texts): Pick<Analysed<W>, 'title' | 'content' | 'grams'>
   /** Drops one analysis of these texts. Others may have sent the same. */
   drop(texts: Texts): void
 }
@@ -52,6 +54,11 @@ function* analysisSteps<W>(encode: Encode<W>, { tenant_id, title, content }: Tex
   yield
   const grams = yield* gramSteps(seedOf(tenant_id), folded.title, folded.content)
   return { ...folded, grams, words, length: counted.length }
+}
+
+function foldedOf({ tenant_id, ...texts }: Texts) {
+  const [title, content] = [fold(texts.title), fold(texts.content)]
+  return { title, content, grams: gramsOf(seedOf(tenant_id), title, content) }
 }
 
 export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
@@ -75,6 +82,7 @@ export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
       await pause()
     },
     take: (texts) => ready.find(isOf(texts))?.analysed ?? atOnce(analysisSteps(encode, texts)),
+    takeFolded: (texts) => ready.find(isOf(texts))?.analysed ?? foldedOf(texts),
     drop(texts) {
       const at = ready.findIndex(isOf(texts))
       if (at >= 0) ready.splice(at, 1)

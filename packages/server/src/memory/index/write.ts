@@ -4,8 +4,7 @@ import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
 import { makeAnalyse, type Encode } from './analyse.ts'
 import { lockMetadata, putFacts, removeFacts } from './facts.ts'
-import { fold } from './fold.ts'
-import { audiencesOf, gramsOf, seedOf } from './grams.ts'
+import { audiencesOf, seedOf } from './grams.ts'
 import type { IndexedMemory, MemoryIndex, Named, ReadyVectors } from './memory-index.ts'
 import { WORD_RULES } from './terms.ts'
 
@@ -58,12 +57,7 @@ export const OLD_WORDS = `word_rules < ${WORD_RULES}`
 export const PUT_RULES = `update memory_recall set word_rules = ${WORD_RULES}, length = ?
   where tenant_id = ? and memory_id = ? and version = ?`
 
-function textOf(
-  memory: IndexedMemory,
-  title: string,
-  content: string,
-  grams: Iterable<number> = gramsOf(seedOf(memory.tenant_id), title, content),
-): SearchableText {
+function textOf(memory: IndexedMemory, title: string, content: string, grams: Iterable<number>): SearchableText {
   const { tenant_id, id } = memory
   return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seedOf(tenant_id)), ...grams] }
 }
@@ -102,8 +96,11 @@ export function makeWrite<W>(
         if (before) await removeVectors(tx, memory.tenant_id, memory.id)
         if (ready) await store(tx, memory, ready)
         else tx.afterCommit(() => toEmbed(memory))
-      } else if (differs('scope', 'team_id'))
-        await engine.putText(tx, textOf(memory, fold(memory.title), fold(memory.content)))
+      } else if (differs('scope', 'team_id')) {
+        const { title, content, grams } = analyse.takeFolded(memory)
+        tx.afterCommit(() => analyse.drop(memory))
+        await engine.putText(tx, textOf(memory, title, content, grams))
+      }
       if (!differs('metadata')) return
       if (before) await removeFacts(tx, memory.tenant_id, memory.id)
       await putFacts(tx, memory)

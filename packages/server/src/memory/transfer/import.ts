@@ -131,11 +131,13 @@ export async function importMemories(
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, principal, tools))
     const memories = wanted.filter((line) => 'memory' in line)
-    for (const line of memories) line.prepared = await prepareTexts(tools, principal, line.memory)
-    const outcomes = await write(wanted).finally(() => {
+    try {
+      for (const line of memories) line.prepared = await prepareTexts(tools, principal, line.memory)
+      const outcomes = await write(wanted)
+      group.forEach(({ number }, i) => count(number, outcomes[i]!))
+    } finally {
       for (const { prepared } of memories) prepared?.ended()
-    })
-    group.forEach(({ number }, i) => count(number, outcomes[i]!))
+    }
     await nextTurn()
   }
   return imported

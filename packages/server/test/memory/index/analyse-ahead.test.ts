@@ -82,6 +82,20 @@ onBothEngines((engine) => {
     for (const title of [{}, { title: 'four' }]) await changed({ ...passed, ...title }, 400, other)
   })
 
+  test('[LOAD-3] a memory that is promoted is analysed ahead, if its texts are long', async () => {
+    const { id } = await calls.make(agent, { title: 'one', content: long('first') })
+    const short = await calls.make(agent, { title: 'one', content: 'short' })
+    const other = await (await service.tenant()).agent()
+    const promoted = (of: string, status = 200, by = agent) =>
+      analysedBy(async () => {
+        const request = { token: by.token, body: { scope: 'institutional' } }
+        assert.equal((await service.call(`POST /v1/memories/${of}/promote`, request)).status, status)
+      })
+    assert.deepEqual(await promoted(id, 404, other), [])
+    assert.deepEqual(await promoted(id), ['one', 'first'])
+    assert.deepEqual(await promoted(short.id), [])
+  })
+
   test('[RCL-4] every word of a long text counts as often on either engine, and three times in the title', async () => {
     const [title, content] = ['日本語漢字'.repeat(1_500), `${'日本 '.repeat(3_000)}${everyCharacter.slice(0, 9_000)}`]
     const { id } = await calls.make(agent, { title, content })
