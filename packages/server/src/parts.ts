@@ -204,7 +204,7 @@ function makeIngest(parts: Basics & Limits & Mailboxes) {
   })
   const messages = metrics.counter(
     'sensorium_connector_messages_total',
-    'Messages of AMQP connectors on this node, by what became of them',
+    'Messages of connectors on this node, by what became of them',
     ['outcome'],
   )
   for (const outcome of OUTCOMES) messages.inc({ outcome }, 0)
@@ -218,7 +218,7 @@ function makeIngest(parts: Basics & Limits & Mailboxes) {
     announcements,
     count: (outcome) => messages.inc({ outcome }),
   })
-  metrics.gauges('sensorium_connectors', 'AMQP connectors that this node runs, by state', 'state', () => ({
+  metrics.gauges('sensorium_connectors', 'Connectors that this node runs, by state', 'state', () => ({
     ...Object.fromEntries(CONNECTOR_STATES.map((state) => [state, 0])),
     ...supervisor.states(),
   }))
