@@ -6,7 +6,8 @@
 // the event's id as the message id.
 //
 // Run it against a service that has an OPERATOR_TOKEN and a RabbitMQ with the plugin rabbitmq_amqp1_0:
-//   node examples/amqp-bridge/amqp-bridge.ts http://localhost:8080 ak_live_… "$OPERATOR_TOKEN" amqp://guest:guest@localhost
+//   node examples/amqp-bridge/amqp-bridge.ts \
+//     http://localhost:8080 ak_live_… "$OPERATOR_TOKEN" amqp://guest:guest@localhost
 import { createClient, type Client, type Worker } from '@sensorium/client'
 import { openQueue } from './queue.ts'
 

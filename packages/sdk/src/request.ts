@@ -100,7 +100,7 @@ function waitAfter(
   return asked > maxRetryAfter ? null : backoff(tried - 1, asked)
 }
 
-/** Returns the error of an attempt that got no response: the time of `lateAfterMs` was over, or the connection failed. */
+/** Returns the error of an attempt without a response: the time of `lateAfterMs` was over, or the connection failed. */
 export function unanswered(method: string, address: URL, error: unknown, lateAfterMs: number | false): ConnectionError {
   // Node.js has the reason in the cause of "fetch failed"; a browser does not tell it.
   const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: string }

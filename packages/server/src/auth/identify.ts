@@ -3,8 +3,8 @@
 // 1. A revoked key or a deactivated agent ends its tokens at once on the node that did it, and on every other within
 //    STANDING_MS plus one read. An announcement makes that sooner; nothing depends on its arrival.
 // 2. Reads that are due in the same turn of the event loop share one query.
-// 3. A change of keys concerns the tenant it is in. However often they change there, callers of other tenants are neither
-//    read again nor looked through.
+// 3. A change of keys concerns the tenant it is in. However often they change there, callers of other tenants are
+//    neither read again nor looked through.
 // 4. The team of an agent is its present one, not the one at the time when the token was made. It is read with the
 //    standing, so a move takes effect as fast.
 import { makeBatches } from '../kernel/batches.ts'

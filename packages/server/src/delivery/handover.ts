@@ -1,6 +1,6 @@
-// Hands a published delivery to a poll or a stream that waits for it, in the transaction that stores the delivery. It is
-// stored as leased, and goes out once that is on disk. Otherwise its receiver waits for two commits, the delivery's and
-// the lease's.
+// Hands a published delivery to a poll or a stream that waits for it, in the transaction that stores the delivery. It
+// is stored as leased, and goes out once that is on disk. Otherwise its receiver waits for two commits, the delivery's
+// and the lease's.
 //
 // 1. A poll is offered while it sleeps, having looked and found nothing due, or while it claims (claim-together.ts); a
 //    stream while it has room and has taken all that was due (outbound/stream.ts). Both are called polls here.

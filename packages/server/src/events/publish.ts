@@ -98,7 +98,8 @@ function makeHandOver(handover: Handover): { handOver: Handover['take']; settle(
 /**
  * Writes a group: its events, their deliveries and the records of its responses. Those whose routing has moved, and
  * which are as costly as the one that shows it, fail with `RoutingMoved`, and the others are written without them: a
- * tenant that changes its routing all the time, and takes a second to be routed, held up everybody's publishes for five.
+ * tenant that changes its routing all the time, and takes a second to be routed, held up everybody's publishes for
+ * five.
  */
 function makePublishTogether(tools: PublishTools): (group: readonly Ready[]) => Promise<Outcomes> {
   const { store, router, wakeups, handover, makeId, clock, added: tellAdded } = tools

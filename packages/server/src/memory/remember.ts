@@ -145,7 +145,7 @@ export async function keepNew(
   return null
 }
 
-/** `ready` are the vectors of title and content, if they are known already; `kept` is metadata that was written ahead. */
+/** `ready` are the vectors of title and content, if they are known already; `kept` is metadata written ahead. */
 export async function remember(
   tx: Db,
   tools: MemoryTools,

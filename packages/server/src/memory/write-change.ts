@@ -9,8 +9,8 @@ import { storedBytes } from './stored-bytes.ts'
 import { keepVersion } from './versions.ts'
 
 /**
- * Writes what is `wanted` in place of `before`, which the verb has locked, and returns it. The quota refuses before anything is
- * written, because an import goes on with its next line in the same transaction.
+ * Writes what is `wanted` in place of `before`, which the verb has locked, and returns it. The quota refuses before
+ * anything is written, because an import goes on with its next line in the same transaction.
  */
 export async function writeChange(
   tx: Db,

@@ -62,7 +62,7 @@ export interface WriteRecord {
   write(tx: Db, row: RecordRow): Promise<void>
   /** Whether the response is on disk. */
   isRecorded(): boolean
-  /** Called when the work has ended. A mark without a response is deleted, or left for an equal request to go on from. */
+  /** The work has ended. A mark without a response is deleted, or left for an equal request to go on from. */
   end(): Promise<void>
 }
 

@@ -22,8 +22,8 @@ export interface Post {
   close(): void | Promise<void>
 }
 
-// Idle connections are kept for a few seconds: as many as an endpoint has requests at once. With 16, https pushes came in
-// bursts and half of them made a new connection: 840 µs of CPU a push instead of 520.
+// Idle connections are kept for a few seconds: as many as an endpoint has requests at once. With 16, https pushes came
+// in bursts and half of them made a new connection: 840 µs of CPU a push instead of 520.
 const KEPT = { keepAlive: true, maxSockets: Infinity, maxFreeSockets: 32, timeout: 4_000 } as const
 
 /** Pushes to public addresses only, unless all are allowed. */

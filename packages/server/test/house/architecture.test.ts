@@ -1,5 +1,5 @@
 // Every file and rule that ARCHITECTURE.md names exists, and so do the parts that the console's README names. No source
-// file is too long to read; the contract is exempt from that, because its schemas are lists.
+// file is too long to read; the contract is exempt from that, because its schemas are lists. No comment is too wide.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -10,6 +10,7 @@ import { ROOT } from '../support/root.ts'
 const BASES = ['', 'packages/server', 'packages/server/src'].map((base) => path.join(ROOT, base))
 const GENERATED = ['packages/sdk/src/contract.ts']
 const MAX_LINES = 350
+const MAX_WIDTH = 120
 
 test('every file and folder that ARCHITECTURE.md names exists', () => {
   const text = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8')
@@ -58,4 +59,18 @@ test(`no source file has more than ${MAX_LINES} lines`, () => {
     .filter((file) => !GENERATED.includes(file.replaceAll(path.sep, '/')))
     .filter((file) => readFileSync(path.join(ROOT, file), 'utf8').split('\n').length - 1 > MAX_LINES)
   assert.deepEqual(long, [])
+})
+
+test(`no line of a comment has more than ${MAX_WIDTH} characters: the formatter leaves comments as they are`, () => {
+  const files = globSync('{bench,examples,packages,scripts}/**/*.{ts,tsx}', {
+    cwd: ROOT,
+    exclude: (name) => ['node_modules', 'dist'].includes(path.basename(name)),
+  }).filter((file) => !GENERATED.includes(file.replaceAll(path.sep, '/')))
+  assert.ok(files.length > 1000)
+  const wide = files.flatMap((file) =>
+    readFileSync(path.join(ROOT, file), 'utf8')
+      .split('\n')
+      .flatMap((line, i) => (/^\s*(?:\/[/*]|\*)/.test(line) && line.length > MAX_WIDTH ? [`${file}:${i + 1}`] : [])),
+  )
+  assert.deepEqual(wide, [])
 })

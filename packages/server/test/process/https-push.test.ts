@@ -1,5 +1,5 @@
-// Pushes to an https endpoint with a certificate of an authority that only the environment names. The authorities that a
-// process trusts are read when it starts, so this needs one of its own.
+// Pushes to an https endpoint with a certificate of an authority that only the environment names. The authorities that
+// a process trusts are read when it starts, so this needs one of its own.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

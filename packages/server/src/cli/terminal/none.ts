@@ -5,8 +5,8 @@ const leavesOut = ([name, value]: [string, unknown]): boolean =>
   name !== 'limit' && value !== undefined && !(name === 'offset' && Number(value) === 0)
 
 /**
- * Returns `whole`, or `part` if the query leaves anything out: by a filter, or by an offset, which may be behind the end
- * of the list. Nobody must take a filter that fits nothing for an empty dead-letter queue.
+ * Returns `whole`, or `part` if the query leaves anything out: by a filter, or by an offset, which may be behind the
+ * end of the list. Nobody must take a filter that fits nothing for an empty dead-letter queue.
  */
 export const noneOf = (query: object, whole: string, part: string): string =>
   Object.entries(query).some(leavesOut) ? part : whole
