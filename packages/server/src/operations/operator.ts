@@ -1,4 +1,4 @@
-// /operator: tenants, org-admin keys, usage. The command line calls the same functions.
+// /operator: tenants, org-admin keys, usage. The command line calls the same operations.
 import { operations } from '@sensorium/contract'
 import type { KeyTools } from '../auth/keys.ts'
 import type { Announce } from '../store/announce.ts'

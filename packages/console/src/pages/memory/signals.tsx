@@ -5,7 +5,7 @@ const SIGNALS = [
   { name: 'similarity', says: 'How near its meaning is to the question' },
   { name: 'lexical', says: 'How well its words fit' },
   { name: 'confidence', says: 'How certain it is' },
-  { name: 'recency', says: 'How lately it was made or used' },
+  { name: 'recency', says: 'How lately it was made or changed' },
   { name: 'importance', says: 'How much it matters' },
 ] as const satisfies readonly { name: keyof SearchSignals; says: string }[]
 

@@ -31,7 +31,10 @@ type RunCheck = (name: string, examine: () => Finding | Promise<Finding>) => Pro
 const MIB = 1_048_576
 /** With less, a write-ahead log and one night of events may not fit. */
 const LEAST_FREE_BYTES = 512 * MIB
-/** Leases and limits use each node's own clock. If clocks differ by more than this, the nodes disagree. */
+/**
+ * Leases and limits follow the clock of the database, so nodes agree whatever their machines say. A machine that is
+ * further off than this writes wrong times into its log and the `Date` header of its responses.
+ */
 const MOST_SKEW_MS = 1_000
 /** A clock that shows an earlier time than this is wrong: this code is newer. */
 const EARLIEST = Date.parse('2025-01-01T00:00:00Z')

@@ -20,7 +20,7 @@ export interface Requests {
   find: { request: SearchQuery; response: Recalled[] }
   /** The rows of a query. */
   rows: { request: { sql: string; values: readonly Value[] }; response: unknown[] }
-  /** The search fingerprint of a tenant (standing.ts). */
+  /** The search fingerprint of a tenant (search-fingerprint.ts). */
   searchFingerprint: { request: { tenantId: string; model: string }; response: string | null }
   /** Which of the given memories hold a folded text in their title or content. */
   holding: { request: HoldingRequest; response: string[] }
