@@ -20,7 +20,7 @@
 // Words alone or meaning alone lose 5 to 20 points.
 import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import type { AskedTime } from './asked-time.ts'
-import { coverage, lexical, type Words } from './bm25.ts'
+import { coverage, lexical, type Words } from './index/bm25.ts'
 import { findPassing } from './in-passing.ts'
 import { tokenLikeness } from './token-likeness.ts'
 

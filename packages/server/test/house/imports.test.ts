@@ -65,6 +65,14 @@ const POSTGRES_FILES = [
   'store/postgres-sessions.ts',
 ]
 
+/** Text that only one engine understands: a cast, a name of a catalogue of PostgreSQL, a pragma of SQLite. */
+const ENGINE_SQL = /(?:[\w?)\]]|'[^'\n]*')::[a-z]|\bpg_\w|\bpragma\b/i
+/** Files that may hold such text, each with its reason. */
+const MAY_NAME_AN_ENGINE: Readonly<Record<string, string>> = {
+  'cli/operator/backup.ts': 'advises pg_dump, with which PostgreSQL is backed up',
+  'cli/operator/restore.ts': 'advises pg_restore',
+}
+
 interface Import {
   from: string
   /** A file below src, or the name of a package. */
@@ -157,6 +165,12 @@ test('[STO-7] only the store and the memory index know which engine is used', ()
       /\bdialect\.engine\b|['"`](sqlite|postgres)['"`]/.test(readFileSync(path.join(SRC, file), 'utf8')),
   )
   assert.deepEqual(asking, [], 'ask for isShared, writers, a lock or storeFolder instead')
+  const naming = globSync('**/*.ts', { cwd: SRC }).filter(
+    (file) => !may(file) && ENGINE_SQL.test(readFileSync(path.join(SRC, file), 'utf8')),
+  )
+  assert.deepEqual(naming.sort(), Object.keys(MAY_NAME_AN_ENGINE), 'write what both engines understand')
+  for (const sql of ['?::double precision', "'x'::text", 'from pg_class', 'pragma user_version'])
+    assert.match(sql, ENGINE_SQL)
 })
 
 test('what a start need not load is loaded by what needs it', () => {

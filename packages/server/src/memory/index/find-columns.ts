@@ -1,7 +1,7 @@
 // Search over the columns of a tenant, on both engines: takes the memories that the viewer sees, picks the best by
 // words and the nearest by meaning, and ranks them together. The engine reads the data that is not in the columns.
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
-import { idf, saturation, type Words } from '../bm25.ts'
+import { idf, saturation, type Words } from './bm25.ts'
 import { CANDIDATES, candidatesFor, rank, type Candidate, type Meaning } from '../rank.ts'
 import { foundWith, type Finder, type Found, type SearchQuery } from './memory-index.ts'
 import { mergeForms, type Posting } from './postings.ts'

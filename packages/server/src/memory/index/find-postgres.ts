@@ -4,7 +4,7 @@
 // events by 12 ms.
 import { neverYield } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
-import { idf, idfSql, saturationSql, type Words } from '../bm25.ts'
+import { idf, idfSql, saturationSql, type Words } from './bm25.ts'
 import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
 import { WEIGHTS, weightNames } from './memory-columns.ts'

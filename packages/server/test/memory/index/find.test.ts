@@ -2,7 +2,7 @@
 // signatures, and pgvector, exactly and through HNSW.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { idf, idfSql, saturation, saturationSql } from '../../../src/memory/bm25.ts'
+import { idf, idfSql, saturation, saturationSql } from '../../../src/memory/index/bm25.ts'
 import { signatureOf, type Embedded } from '../../../src/memory/embed/embedding.ts'
 import { postgresFinder } from '../../../src/memory/index/find-postgres.ts'
 import { postgresIndex } from '../../../src/memory/index/postgres-index.ts'

@@ -1,5 +1,5 @@
 // BM25, as functions and as the SQL by which PostgreSQL chooses candidates. A test checks that the two agree.
-import type { Condition } from './see.ts'
+import type { Condition } from '../see.ts'
 
 const K1 = 1.2
 const B = 0.75
