@@ -5,7 +5,7 @@ import { taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
-import { maySee } from './rules.ts'
+import { isChannelVisible } from './rules.ts'
 import {
   findMember,
   insertChannel,
@@ -81,6 +81,6 @@ export async function createChannel(
   const { found } = outcome
   const { tenantId, kind, id } = principal
   const member = await findMember(tx, tenantId, found.id, { type: kind, id })
-  const isSeen = maySee(found.type, { type: kind, id, role: member?.role ?? null })
+  const isSeen = isChannelVisible(found.type, { type: kind, id, role: member?.role ?? null })
   throw taken('This external id', isSeen ? found.id : null)
 }

@@ -3,7 +3,7 @@ import { isId, type Channel } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
-import { maySee, type ChannelCaller, type Refusal } from './rules.ts'
+import { isChannelVisible, type ChannelCaller, type ChannelRefusal } from './rules.ts'
 import { findChannel, findMember, lockChannel, shownChannel, type ChannelRow } from './sql.ts'
 
 export interface SeenChannel {
@@ -18,7 +18,7 @@ async function see(db: Db, principal: Principal, id: string, find: typeof findCh
   // A separate query: one that waited for the channel's lock would still see the members from before the wait.
   const member = await findMember(db, principal.tenantId, id, participant)
   const caller: ChannelCaller = { ...participant, role: member?.role ?? null }
-  if (!maySee(channel.type, caller)) throw notFound('channel', id)
+  if (!isChannelVisible(channel.type, caller)) throw notFound('channel', id)
   return { channel, caller }
 }
 
@@ -37,11 +37,11 @@ export async function maySeeChannel(db: Db, principal: Principal, id: string): P
   const member = await findMember(db, principal.tenantId, id, { type: principal.kind, id: principal.id })
   return (
     channel !== undefined &&
-    maySee(channel.type, { type: principal.kind, id: principal.id, role: member?.role ?? null })
+    isChannelVisible(channel.type, { type: principal.kind, id: principal.id, role: member?.role ?? null })
   )
 }
 
 /** Throws a refusal of the rules as an error of the catalogue. */
-export function throwIfRefused(channel: ChannelRow, refusal: Refusal | null): void {
+export function throwIfRefused(channel: ChannelRow, refusal: ChannelRefusal | null): void {
   if (refusal) throw ruleBroken(refusal.rule, refusal.message, { channel_id: channel.id })
 }

@@ -7,7 +7,7 @@ import { ruleBroken, taken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { createOrFind, type ChannelTools } from './create.ts'
 import { throwIfRefused } from './get.ts'
-import { maySee, refuseChanging, type ChannelCaller } from './rules.ts'
+import { isChannelVisible, refuseChanging, type ChannelCaller } from './rules.ts'
 import { findMember, saveChannel, shownChannel } from './sql.ts'
 
 export interface PutChannel {
@@ -30,7 +30,7 @@ export async function putChannel(
   const member = await findMember(tx, tenantId, found.id, { type: kind, id })
   const caller: ChannelCaller = { type: kind, id, role: member?.role ?? null }
   // The error does not name the channel to a caller that may not see it.
-  if (!maySee(found.type, caller)) throw taken('This external id', null)
+  if (!isChannelVisible(found.type, caller)) throw taken('This external id', null)
   throwIfRefused(found, refuseChanging(caller))
   if (wanted.type !== found.type)
     throw ruleBroken('channel_type_fixed', 'A channel keeps its type', { channel_id: found.id })

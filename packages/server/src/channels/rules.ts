@@ -18,7 +18,7 @@ export interface Membership extends Participant {
   role: MemberRole
 }
 
-export interface Refusal {
+export interface ChannelRefusal {
   rule: 'role_required' | 'last_owner' | 'direct_channel_full'
   message: string
 }
@@ -34,12 +34,12 @@ const isManager = (caller: ChannelCaller): boolean => powerOf(caller) === 'owner
 const mayManageRole = (caller: ChannelCaller, role: MemberRole): boolean =>
   isManager(caller) && (role !== 'owner' || powerOf(caller) === 'owner')
 
-const roleRequired = (message: string): Refusal => ({ rule: 'role_required', message })
+const roleRequired = (message: string): ChannelRefusal => ({ rule: 'role_required', message })
 
-export const maySee = (channel: ChannelType, caller: ChannelCaller): boolean =>
+export const isChannelVisible = (channel: ChannelType, caller: ChannelCaller): boolean =>
   channel === 'open' || caller.type === 'org_admin' || caller.role !== null
 
-export function refuseAdding(channel: ChannelType, caller: ChannelCaller, wanted: Membership): Refusal | null {
+export function refuseAdding(channel: ChannelType, caller: ChannelCaller, wanted: Membership): ChannelRefusal | null {
   if (mayManageRole(caller, wanted.role)) return null
   const joins = channel === 'open' && isSame(caller, wanted)
   if (joins && wanted.role === 'member') return null
@@ -51,7 +51,7 @@ export function refuseAdding(channel: ChannelType, caller: ChannelCaller, wanted
 }
 
 /** `owners` is the number of owners of the channel, including one that is to be removed. */
-export function refuseRemoving(caller: ChannelCaller, member: Membership, owners: number): Refusal | null {
+export function refuseRemoving(caller: ChannelCaller, member: Membership, owners: number): ChannelRefusal | null {
   if (!isSame(caller, member) && !mayManageRole(caller, member.role)) {
     const text =
       member.role === 'owner'
@@ -64,22 +64,22 @@ export function refuseRemoving(caller: ChannelCaller, member: Membership, owners
 }
 
 /** `members` is the number of members of the channel, including the new one. */
-export function refuseTooManyMembers(channel: ChannelType, members: number): Refusal | null {
+export function refuseTooManyMembers(channel: ChannelType, members: number): ChannelRefusal | null {
   if (channel !== 'direct' || members <= DIRECT_MEMBERS) return null
   return { rule: 'direct_channel_full', message: `A direct channel has at most ${DIRECT_MEMBERS} members` }
 }
 
-export function refuseAddingFeed(channel: ChannelType, caller: ChannelCaller): Refusal | null {
+export function refuseAddingFeed(channel: ChannelType, caller: ChannelCaller): ChannelRefusal | null {
   if (isManager(caller)) return null
   if (channel !== 'open') return roleRequired('Only an owner or admin of the channel adds feeds')
   return caller.role === null ? roleRequired('Only a member of the channel adds feeds') : null
 }
 
-export const refuseChanging = (caller: ChannelCaller): Refusal | null =>
+export const refuseChanging = (caller: ChannelCaller): ChannelRefusal | null =>
   isManager(caller) ? null : roleRequired('Only an owner or admin of the channel changes it')
 
-export const refuseDeletingFeed = (caller: ChannelCaller): Refusal | null =>
+export const refuseDeletingFeed = (caller: ChannelCaller): ChannelRefusal | null =>
   isManager(caller) ? null : roleRequired('Only an owner or admin of the channel deletes feeds')
 
-export const refuseDeleting = (caller: ChannelCaller): Refusal | null =>
+export const refuseDeleting = (caller: ChannelCaller): ChannelRefusal | null =>
   powerOf(caller) === 'owner' ? null : roleRequired('Only an owner of the channel deletes it')

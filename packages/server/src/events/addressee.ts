@@ -8,7 +8,7 @@
 import { ID_PREFIXES, isId, type ChannelType } from '@sensorium/contract'
 import { readExistingChannels } from '../channels/sql.ts'
 import { readExistingAgents } from '../agents/sql.ts'
-import { maySee } from '../channels/rules.ts'
+import { isChannelVisible } from '../channels/rules.ts'
 import { Failure, invalidEvent, notFound, ruleBroken } from '../kernel/failure.ts'
 import type { Matching, RoutingTable } from '../routing/table.ts'
 import type { Reads } from '../store/db.ts'
@@ -66,7 +66,7 @@ export function admitAddressee(table: RoutingTable, found: Addressee | Failure, 
   if (kind === 'agent') return refuseInactive(table, id) ?? found
   if (table.members.get(id)?.includes(senderId)) return found
   const type = isId('org_admin', senderId) ? 'org_admin' : 'agent'
-  if (!maySee(found.type, { type, id: senderId, role: null })) return unknown(id)
+  if (!isChannelVisible(found.type, { type, id: senderId, role: null })) return unknown(id)
   return ruleBroken('not_a_member', 'Only a member of a channel posts to it', { channel_id: id })
 }
 

@@ -5,7 +5,7 @@ const LOUD_FOR_MS = 60_000
 const MOST_REMEMBERED = 10_000
 
 export interface LoudNetworks {
-  remember(name: string): void
+  note(name: string): void
   has(name: string): boolean
 }
 
@@ -13,7 +13,7 @@ export function makeLoudNetworks(now: () => number): LoudNetworks {
   /** In order of expiry. */
   const until = new Map<string, number>()
   return {
-    remember(name) {
+    note(name) {
       until.delete(name)
       until.set(name, now() + LOUD_FOR_MS)
       if (until.size > MOST_REMEMBERED) until.delete(until.keys().next().value!)

@@ -94,7 +94,7 @@ export function makeSocketTurns(now: () => number = () => performance.now()): So
     if (!one) return
     one.isQuiet = false
     one.sender.isLoud = true
-    loud.remember(one.sender.name)
+    loud.note(one.sender.name)
     // Not now: Node is in the middle of parsing the socket's input.
     if (!one.slices) setImmediate(whenReading, socket, () => slice(socket))
     rests.rest(one.sender, socket)

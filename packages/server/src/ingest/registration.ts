@@ -13,7 +13,7 @@ export interface IngestTools {
 }
 
 /** Selects a page of a list: of one tenant, named by its slug, or of all tenants. */
-export interface Page {
+export interface RegistrationPage {
   tenant?: string
   offset?: number
   limit?: number
@@ -25,5 +25,5 @@ export interface Rows<R> {
 }
 
 /** Returns the id of the tenant that a page is about, or null for all tenants. */
-export const tenantIdOf = async (db: Db, { tenant }: Page): Promise<string | null> =>
+export const tenantIdOf = async (db: Db, { tenant }: RegistrationPage): Promise<string | null> =>
   tenant === undefined ? null : (await requireTenant(db, tenant)).tenant_id

@@ -16,7 +16,7 @@ interface Entry {
   isVerifying: boolean
 }
 
-export interface Subscription {
+export interface OpenSubscription {
   /** Aborted when the caller may no longer listen. */
   readonly signal: AbortSignal
   close(): void
@@ -24,7 +24,7 @@ export interface Subscription {
 
 export interface Subscriptions {
   /** `verify` rejects with a refusal when the credential is no longer valid. Throws if the agent has too many open. */
-  open(recipientId: string, verify: () => Promise<unknown>): Subscription
+  open(recipientId: string, verify: () => Promise<unknown>): OpenSubscription
 }
 
 export function makeSubscriptions(clock: Clock): Subscriptions {

@@ -15,7 +15,13 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import { EmbeddingRefused } from './embed/service.ts'
-import { makeClaims, type ClaimedText, type Claims, type MemoryName, type WhyReleased } from './embedding-claims.ts'
+import {
+  makeEmbeddingClaims,
+  type ClaimedText,
+  type EmbeddingClaims,
+  type MemoryName,
+  type WhyReleased,
+} from './embedding-claims.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 
 /** Memories whose vectors are written in one transaction: with more, the embedded store would hold up events. */
@@ -106,7 +112,7 @@ function makeQueued() {
 }
 
 interface EmbedBatchTools extends Required<Pick<EmbeddingTools, 'store' | 'index' | 'embedder' | 'log' | 'embedded'>> {
-  claims: Claims
+  claims: EmbeddingClaims
   isClosed(): boolean
 }
 
@@ -183,7 +189,7 @@ function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClose
 
 export function makeEmbedding({ store, index, embedder, clock, log, embedded = () => {} }: EmbeddingTools): Embedding {
   const { model, batch } = embedder
-  const claims = makeClaims({ store, model, batch, clock, log })
+  const claims = makeEmbeddingClaims({ store, model, batch, clock, log })
   const embed = makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed: () => closed })
   const waiting = makeQueued()
   /** How many memories of each agent wait. */

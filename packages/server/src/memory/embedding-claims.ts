@@ -37,7 +37,7 @@ export interface ClaimedText extends MemoryName {
   text: string
 }
 
-export interface Claims {
+export interface EmbeddingClaims {
   /** Claims the given memories that wait to be embedded and are unclaimed. */
   claimNamed(names: readonly MemoryName[]): Promise<ClaimedText[]>
   /** Claims memories that a crash, an outage or a change of model left behind; tenants take turns. */
@@ -162,7 +162,7 @@ async function whoIsLeft(db: Pick<Db, 'rows'>, model: string, now: number, last:
   return left.length > 0 || last === FIRST ? left : whoIsLeft(db, model, now, FIRST)
 }
 
-export function makeClaims({ store, model, batch, clock, log }: ClaimTools): Claims {
+export function makeEmbeddingClaims({ store, model, batch, clock, log }: ClaimTools): EmbeddingClaims {
   const held = new Set<readonly ClaimedText[]>()
   let timer: NodeJS.Timeout | undefined
   /** Whose turn was last. */

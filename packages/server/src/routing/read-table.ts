@@ -9,18 +9,18 @@ import {
   pageInterests,
   pageMembers,
   readChanges,
-  readFeeds,
+  readRoutedFeeds,
   readInactiveOrPaused,
   readInactiveOrPausedAmong,
-  readInterests,
-  readMembers,
+  readRoutedInterests,
+  readChannelMembers,
   readSources,
-  readVersions,
+  readRoutingVersions,
   type AgentState,
   type Change,
-  type FeedRow,
-  type InterestRow,
-  type MemberRow,
+  type RoutedFeedRow,
+  type RoutedInterestRow,
+  type RoutedMemberRow,
 } from './sql.ts'
 import type { RoutingTable, Subscription } from './table.ts'
 
@@ -63,22 +63,25 @@ const BEFORE_ALL = { channel_id: '', id: '' }
 export async function fillTable(store: Store, tenantId: string, table: RoutingTable): Promise<RoutingTable> {
   const db = store.outsideTx
   // The version is read first, so that changes made while the rest is read are applied later.
-  const [version] = await readVersions(db, [tenantId])
+  const [version] = await readRoutingVersions(db, [tenantId])
   table.version = version?.version ?? 0
   table.stamp = version?.stamp ?? ''
-  const interests = pagesOf<InterestRow>(
+  const interests = pagesOf<RoutedInterestRow>(
     (last, most) => pageInterests(db, tenantId, last ?? BEFORE_ALL, most),
     PAGE.least,
     nextRows,
   )
   for await (const page of interests) for (const row of page) table.put(fromInterest(row))
-  const feeds = pagesOf<FeedRow>(
+  const feeds = pagesOf<RoutedFeedRow>(
     (last, most) => pageFeeds(db, tenantId, last ?? BEFORE_ALL, most),
     PAGE.least,
     nextRows,
   )
   for await (const page of feeds) for (const row of page) table.put(fromFeed(row))
-  const members = pagesOf<MemberRow>((last, most) => pageMembers(db, tenantId, last ?? BEFORE_ALL, most), PAGE.most)
+  const members = pagesOf<RoutedMemberRow>(
+    (last, most) => pageMembers(db, tenantId, last ?? BEFORE_ALL, most),
+    PAGE.most,
+  )
   for await (const page of members) addMembers(table, page)
   setInactiveAndPaused(table, await readInactiveOrPaused(db, tenantId))
   table.sources = new Set((await readSources(db, tenantId)).map(({ source }) => source))
@@ -103,7 +106,7 @@ export async function refreshTable(store: Store, tenantId: string, table: Routin
 }
 
 async function isCurrent(store: Store, tenantId: string, table: RoutingTable): Promise<boolean> {
-  const [committed] = await readVersions(store.outsideTx, [tenantId])
+  const [committed] = await readRoutingVersions(store.outsideTx, [tenantId])
   return (committed?.version ?? 0) === table.version && (committed?.stamp ?? '') === table.stamp
 }
 
@@ -119,9 +122,9 @@ async function apply(
     ...new Set(changes.filter((change) => change.kind === kind).map((change) => change.id)),
   ]
   const [interests, feeds, channels, agents] = [ids('interest'), ids('feed'), ids('channel'), ids('agent')]
-  const foundInterests = interests.length > 0 ? await readInterests(db, tenantId, interests) : []
-  const foundFeeds = feeds.length > 0 ? await readFeeds(db, tenantId, feeds) : []
-  const foundMembers = channels.length > 0 ? await readMembers(db, tenantId, channels) : []
+  const foundInterests = interests.length > 0 ? await readRoutedInterests(db, tenantId, interests) : []
+  const foundFeeds = feeds.length > 0 ? await readRoutedFeeds(db, tenantId, feeds) : []
+  const foundMembers = channels.length > 0 ? await readChannelMembers(db, tenantId, channels) : []
   const foundAgents = agents.length > 0 ? await readInactiveOrPausedAmong(db, tenantId, agents) : []
   const foundSources = ids('source').length > 0 ? await readSources(db, tenantId) : null
   // No await from here on, so that no one sees a table that is partly updated.

@@ -13,7 +13,7 @@ import type { Db, Store } from '../store/db.ts'
 import { makeFilters } from './filters.ts'
 import type { MatchTools } from './match.ts'
 import { fillTable, refreshTable } from './read-table.ts'
-import { readVersions } from './sql.ts'
+import { readRoutingVersions } from './sql.ts'
 import { RoutingTable } from './table.ts'
 
 /**
@@ -96,7 +96,7 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
       return tables
     },
     async tables(tx, tenantIds, canStartOver) {
-      const seen = new Map((await readVersions(tx, tenantIds)).map((row) => [row.tenant_id, row]))
+      const seen = new Map((await readRoutingVersions(tx, tenantIds)).map((row) => [row.tenant_id, row]))
       const tables = new Map<string, RoutingTable>()
       for (const tenantId of tenantIds) {
         const { version = 0, stamp = '' } = seen.get(tenantId) ?? {}

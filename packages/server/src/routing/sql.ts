@@ -7,7 +7,7 @@ import type { EnrichmentDepth, Subscription } from './table.ts'
  * Returns the versions of routing of the tenants that have one. Locks nothing. A single tenant is compared by `=`, so
  * that its shard is found. On a sharded store only one is ever requested.
  */
-export const readVersions = (db: Reads, tenantIds: readonly string[]) =>
+export const readRoutingVersions = (db: Reads, tenantIds: readonly string[]) =>
   db.rows<{ tenant_id: string; version: number; stamp: string }>(
     `select tenant_id, version, stamp from routing_versions where ${tenantIds.length === 1 ? 'tenant_id = ?' : db.dialect.inList('tenant_id')}`,
     [tenantIds.length === 1 ? tenantIds[0]! : db.dialect.list(tenantIds)],
@@ -30,7 +30,7 @@ export const readChanges = (db: Reads, tenantId: string, after: number, limit: n
     [tenantId, after, limit],
   )
 
-export interface InterestRow {
+export interface RoutedInterestRow {
   id: string
   agent_id: string
   event_type: string
@@ -39,7 +39,7 @@ export interface InterestRow {
   enrichment_depth: EnrichmentDepth
 }
 
-export const fromInterest = (row: InterestRow): Subscription => ({
+export const fromInterest = (row: RoutedInterestRow): Subscription => ({
   kind: 'interest',
   id: row.id,
   glob: row.event_type,
@@ -56,16 +56,16 @@ export interface InChannel {
   id: string
 }
 
-export interface MemberRow extends InChannel {
+export interface RoutedMemberRow extends InChannel {
   participant_id: string
 }
 
-export interface FeedRow extends InChannel {
+export interface RoutedFeedRow extends InChannel {
   event_type_glob: string
   filter_expression: string | null
 }
 
-export const fromFeed = (row: FeedRow): Subscription => ({
+export const fromFeed = (row: RoutedFeedRow): Subscription => ({
   kind: 'feed',
   id: row.id,
   glob: row.event_type_glob,
@@ -81,16 +81,16 @@ const FEED = 'select id, channel_id, event_type_glob, filter_expression from cha
 
 /** Returns a page of active interests in the order of their ids. */
 export const pageInterests = (db: Reads, tenantId: string, after: { id: string }, limit: number) =>
-  db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [
+  db.rows<RoutedInterestRow>(`${INTEREST} where tenant_id = ? and id > ? and active = 1 order by id limit ?`, [
     tenantId,
     after.id,
     limit,
   ])
 
 /** Returns those of the given interests that are active. Locks nothing. */
-export const readInterests = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
+export const readRoutedInterests = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
-    await db.rows<InterestRow>(`${INTEREST} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
+    await db.rows<RoutedInterestRow>(`${INTEREST} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
       tenantId,
       db.dialect.list(ids),
     ])
@@ -98,15 +98,15 @@ export const readInterests = async (db: Reads, tenantId: string, ids: string[]):
 
 /** Returns a page of active feeds in the order of their channels and ids. */
 export const pageFeeds = (db: Reads, tenantId: string, after: InChannel, limit: number) =>
-  db.rows<FeedRow>(
+  db.rows<RoutedFeedRow>(
     `${FEED} where tenant_id = ? and (channel_id, id) > (?, ?) and active = 1 order by channel_id, id limit ?`,
     [tenantId, after.channel_id, after.id, limit],
   )
 
 /** Returns those of the given feeds that are active. Locks nothing. */
-export const readFeeds = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
+export const readRoutedFeeds = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
-    await db.rows<FeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
+    await db.rows<RoutedFeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
       tenantId,
       db.dialect.list(ids),
     ])
@@ -114,14 +114,14 @@ export const readFeeds = async (db: Reads, tenantId: string, ids: string[]): Pro
 
 /** Returns a page of members in the order of their channels and ids. */
 export const pageMembers = (db: Reads, tenantId: string, after: InChannel, limit: number) =>
-  db.rows<MemberRow>(
+  db.rows<RoutedMemberRow>(
     `select channel_id, id, participant_id from channel_members
       where tenant_id = ? and (channel_id, id) > (?, ?) order by channel_id, id limit ?`,
     [tenantId, after.channel_id, after.id, limit],
   )
 
 /** Returns all members of the given channels. Locks nothing. */
-export const readMembers = (db: Reads, tenantId: string, channelIds: string[]) =>
+export const readChannelMembers = (db: Reads, tenantId: string, channelIds: string[]) =>
   db.rows<{ channel_id: string; participant_id: string }>(
     `select channel_id, participant_id from channel_members where tenant_id = ? and ${db.dialect.inList('channel_id')}`,
     [tenantId, db.dialect.list(channelIds)],

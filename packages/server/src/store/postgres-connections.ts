@@ -30,7 +30,7 @@ export interface PostgresOptions {
   warn?: Warn
 }
 
-export interface Connections {
+export interface PooledConnections {
   /** Runs work on a connection of its own, which is returned to the pool or, if it was lost, dropped. */
   withClient<T>(kind: 'tx' | 'query', work: (client: pg.PoolClient) => Promise<T>, caller?: Caller): Promise<T>
   /** Runs a transaction on a new connection that has no limits of time: a change of the schema may take minutes. */
@@ -200,7 +200,7 @@ function onLookUps(lookUps: LookUps, servers: Servers, observe: Observe): LookUp
 }
 
 /** `mayBeStandby` is for the connections to a replica. */
-export function makeConnections(options: PostgresOptions, mayBeStandby = false): Connections {
+export function makePooledConnections(options: PostgresOptions, mayBeStandby = false): PooledConnections {
   const { url, clock, poolSize = 10, observe = () => {}, warn = () => {} } = options
   const underWay = new Set<Promise<unknown>>()
   const servers = makeServers(url, mayBeStandby, () => underWay.size > 0, warn)
@@ -239,7 +239,8 @@ export function makeConnections(options: PostgresOptions, mayBeStandby = false):
     return running
   }
 
-  const withClient: Connections['withClient'] = (kind, work, caller) => whileOpen(() => inTurn(kind, work, caller))
+  const withClient: PooledConnections['withClient'] = (kind, work, caller) =>
+    whileOpen(() => inTurn(kind, work, caller))
 
   async function readFor<T>(caller: Caller, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const turn = readTurns.take(caller)

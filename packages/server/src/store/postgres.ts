@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { backoffMs } from '../kernel/backoff.ts'
 import { StoreUnavailable, writesNeedTx, type Db, type Store, type TxOptions, type Value } from './db.ts'
 import { isDistributed } from './distribution.ts'
-import { makeConnections, type Connections, type PostgresOptions } from './postgres-connections.ts'
+import { makePooledConnections, type PooledConnections, type PostgresOptions } from './postgres-connections.ts'
 import { transact } from './postgres-transaction.ts'
 import { capabilities, dialect, isCollision, isUniqueViolation, send } from './postgres-wire.ts'
 import { followReplica, writeMark, type RowsFor } from './replica.ts'
@@ -16,7 +16,7 @@ const PING_WITHIN_MS = 2_000
 const MAX_RETRIES = 5
 
 /** Returns how a caller's queries are run on these connections, and those of the service if none is given. */
-function rowsOn({ withClient, readFor }: Connections): RowsFor {
+function rowsOn({ withClient, readFor }: PooledConnections): RowsFor {
   return (caller) =>
     <R>(sql: string, values: readonly Value[] = []) => {
       const query = async (client: pg.PoolClient): Promise<R[]> => (await send(client, sql, values)).rows as R[]
@@ -36,7 +36,7 @@ async function requireUnicode(rows: Db['rows']): Promise<void> {
 
 /** Returns a function that runs a transaction, and retries one that collided with others. */
 function makeTx(
-  { withClient, withPatientClient }: Connections,
+  { withClient, withPatientClient }: PooledConnections,
   writes: WriteWatch,
   isSharded: () => boolean,
 ): Store['tx'] {
@@ -65,11 +65,12 @@ function makeTx(
 }
 
 export function openPostgres(options: PostgresOptions): Store {
-  const connections = makeConnections(options)
+  const connections = makePooledConnections(options)
   const { withClient } = connections
   const rowsFor = rowsOn(connections)
   const rows = rowsFor()
-  const replica = options.readUrl === undefined ? null : makeConnections({ ...options, url: options.readUrl }, true)
+  const replica =
+    options.readUrl === undefined ? null : makePooledConnections({ ...options, url: options.readUrl }, true)
 
   const lookUp = async <R>(sql: string, values: readonly Value[] = []): Promise<R | undefined> =>
     (await connections.lookUp<R>(sql, values))[0]

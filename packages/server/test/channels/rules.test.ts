@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { CHANNEL_TYPES, MEMBER_ROLES, type ChannelType, type MemberRole } from '@sensorium/contract'
 import fc from 'fast-check'
 import {
-  maySee,
+  isChannelVisible,
   refuseAdding,
   refuseAddingFeed,
   refuseTooManyMembers,
@@ -39,7 +39,7 @@ test('[CHN-8] [CHN-9] after any sequence of changes there is an owner, and a dir
           const caller: ChannelCaller = { ...who, role: members.get(nameOf(who))?.role ?? null }
           const power = caller.type === 'org_admin' ? 'owner' : caller.role
           const self = nameOf(who) === nameOf(target)
-          if (!maySee(type, caller)) continue
+          if (!isChannelVisible(type, caller)) continue
           const there = members.get(nameOf(target))
           if (add) {
             if (
@@ -93,7 +93,7 @@ for (const [title, caller, sees, adds, deletes] of TABLE) {
     const ask = (may: (type: ChannelType) => boolean) =>
       CHANNEL_TYPES.map((type) => (may(type) ? 'yes' : 'no')).join(' ')
     assert.equal(
-      ask((type) => maySee(type, caller)),
+      ask((type) => isChannelVisible(type, caller)),
       sees,
     )
     assert.equal(

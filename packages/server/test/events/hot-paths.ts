@@ -43,7 +43,7 @@ import { pageReceipts } from '../../src/events/receipts.ts'
 import { readEarlierEvents } from '../../src/enrichment/sql.ts'
 import type { Viewer } from '../../src/memory/see.ts'
 import { dueAmong, pagePushed } from '../../src/outbound/sql.ts'
-import { readChanges, readInactiveOrPaused, readVersions } from '../../src/routing/sql.ts'
+import { readChanges, readInactiveOrPaused, readRoutingVersions } from '../../src/routing/sql.ts'
 import { findKeyByHash, readStandings } from '../../src/auth/sql.ts'
 import type { Db, Value } from '../../src/store/db.ts'
 
@@ -140,7 +140,7 @@ export const HOT_PATHS: Record<string, (db: Db) => Promise<unknown>> = {
   'empty events': (db) => emptyEvents(db, 'ten_a', ['e2'], 5),
   'forget events': (db) => forgetEvents(db, 'ten_a', 5, 100),
   'stored among': (db) => storedAmong(db, 'ten_a', ['e2']),
-  'routing versions': (db) => readVersions(db, ['ten_a']),
+  'routing versions': (db) => readRoutingVersions(db, ['ten_a']),
   'routing changes': (db) => readChanges(db, 'ten_a', 5, 100),
   'agents at rest': (db) => readInactiveOrPaused(db, 'ten_a'),
   'key by hash': (db) => findKeyByHash(db, 'x', 5),

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { runLink } from '../../src/ingest/connectors/amqp-link.ts'
-import { makeProgress } from '../../src/ingest/connectors/progress.ts'
+import { makeConnectorProgress } from '../../src/ingest/connectors/progress.ts'
 import { compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
 import { startPeer } from '../support/amqp-broker.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -19,7 +19,7 @@ function startLink(url: string, stopping: AbortSignal, opened: () => void): Prom
       clock: fakeClock(),
       maxEventBytes: 10_000,
       count: () => {},
-      progress: makeProgress(() => {}),
+      progress: makeConnectorProgress(() => {}),
       stopping,
       store: { failures: 0 },
       opened,

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { createConnector } from '../../src/ingest/connectors/create.ts'
 import { deleteConnector } from '../../src/ingest/connectors/delete.ts'
 import { pauseConnector } from '../../src/ingest/connectors/pause.ts'
-import { stateOf } from '../../src/ingest/connectors/shown-connector.ts'
+import { connectorStateOf } from '../../src/ingest/connectors/shown-connector.ts'
 import { findConnector, takeLease } from '../../src/ingest/connectors/sql.ts'
 import { makeSupervisor, type Supervisor } from '../../src/ingest/connectors/supervise.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
@@ -167,7 +167,7 @@ onBothEngines((engine) => {
     })
     // Only now, because a node that hears the connector's announcement would act before the test tells it to.
     for (let i = 0; i < count; i++) await add()
-    const state = async () => stateOf((await findConnector(store, connector.id))!, clock.now())
+    const state = async () => connectorStateOf((await findConnector(store, connector.id))!, clock.now())
     return { clock, supervisors: supervisors as [Supervisor, Supervisor], store, tools, id: connector.id, state, add }
   }
   const runs = (supervisor: Supervisor): number => Object.values(supervisor.states()).reduce((sum, n) => sum + n, 0)

@@ -10,7 +10,7 @@ import { putMemory } from '../../src/memory/put.ts'
 import { unrelate } from '../../src/memory/relate.ts'
 import type { MemoryTools } from '../../src/memory/remember.ts'
 import { importMemory } from '../../src/memory/transfer/import-memory.ts'
-import { originOf } from '../../src/memory/transfer/origin.ts'
+import { originOfLine } from '../../src/memory/transfer/origin.ts'
 import type { Db } from '../../src/store/db.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
@@ -153,7 +153,7 @@ onBothEngines((engine) => {
     test('[RACE-6] a line that is imported twice concurrently becomes one memory', async () => {
       const line = { ...aMemory, title: 'Once' }
       const reply = await beside<ImportedMemories>(
-        async (tx) => importMemory(tx, tools, principal, line, await originOf(principal, line, tools.now())),
+        async (tx) => importMemory(tx, tools, principal, line, await originOfLine(principal, line, tools.now())),
         () => send([line]),
       )
       assert.partialDeepStrictEqual(reply.body, { created: 0, skipped: 1 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
-import { makeClaims, type Claims, type MemoryName } from '../../src/memory/embedding-claims.ts'
+import { makeEmbeddingClaims, type EmbeddingClaims, type MemoryName } from '../../src/memory/embedding-claims.ts'
 import type { Store } from '../../src/store/db.ts'
 import { openStore } from '../../src/store/open.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -18,13 +18,14 @@ onBothEngines((engine) => {
   let store: Store
   let drop: () => Promise<void>
   /** Two nodes. */
-  let one: Claims
-  let other: Claims
+  let one: EmbeddingClaims
+  let other: EmbeddingClaims
   beforeEach(async () => {
     const fresh = await (engine.migrated ?? engine.fresh)()
     drop = fresh.drop
     store = (await openStore(readConfig(fresh.env), clock)).store
-    const make = (): Claims => makeClaims({ store, model: MODEL, batch: BATCH, clock, log: makeLogger('silent') })
+    const make = (): EmbeddingClaims =>
+      makeEmbeddingClaims({ store, model: MODEL, batch: BATCH, clock, log: makeLogger('silent') })
     ;[one, other] = [make(), make()]
   })
   afterEach(async () => {
@@ -51,7 +52,7 @@ onBothEngines((engine) => {
       }
       return ids.map((memoryId) => ({ tenantId, memoryId }))
     })
-  const left = async (claims: Claims): Promise<string[]> =>
+  const left = async (claims: EmbeddingClaims): Promise<string[]> =>
     (await claims.claimLeftover()).map(({ memoryId }) => memoryId)
 
   test('[RCL-6] what a node has claimed is another’s three seconds after it was last heard of', async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
-import { makeClaims } from '../../src/memory/embedding-claims.ts'
+import { makeEmbeddingClaims } from '../../src/memory/embedding-claims.ts'
 import { passingQuery } from '../../src/memory/index/filter-conditions.ts'
 import { listMemories } from '../../src/memory/list.ts'
 import type { Store, Value } from '../../src/store/db.ts'
@@ -150,7 +150,7 @@ onBothEngines((engine) => {
       ['the next', 32],
     ] as const) {
       const plans = await plansOf(async (store) => {
-        const claims = makeClaims({ store, model, batch: 32, clock, log: makeLogger('silent') })
+        const claims = makeEmbeddingClaims({ store, model, batch: 32, clock, log: makeLogger('silent') })
         await claims.claimLeftover()
         claims.close()
       })

@@ -20,7 +20,7 @@ import type { PreparedEvent } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
 import { nextTurn } from '../../kernel/step-turns.ts'
 import type { ConnectorSettings, ConnectorTools } from './connector.ts'
-import type { Progress } from './progress.ts'
+import type { ConnectorProgress } from './progress.ts'
 import { publishMessage } from './publish-message.ts'
 
 const OPEN_WITHIN_MS = 15_000
@@ -29,7 +29,7 @@ const CLOSE_WITHIN_MS = 2_000
 const DRAIN_MS = 5_000
 
 export interface LinkTools extends ConnectorTools {
-  progress: Progress
+  progress: ConnectorProgress
   stopping: AbortSignal
   /** How often in a row the store was unavailable. */
   store: { failures: number }

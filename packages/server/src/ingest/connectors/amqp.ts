@@ -5,7 +5,7 @@
 import { backoffMs } from '../../kernel/backoff.ts'
 import { describeEnd } from './amqp-address.ts'
 import type { Connector, ConnectorSettings, ConnectorTools, RunningConnector } from './connector.ts'
-import { makeProgress } from './progress.ts'
+import { makeConnectorProgress } from './progress.ts'
 
 const RECONNECT = { firstMs: 500, maxMs: 30_000 }
 
@@ -19,7 +19,7 @@ export const amqp: Connector = {
 function start(settings: ConnectorSettings, tools: ConnectorTools): RunningConnector {
   const { clock, count } = tools
   const stopping = new AbortController()
-  const progress = makeProgress(count)
+  const progress = makeConnectorProgress(count)
   const store = { failures: 0 }
   let failures = 0
   let openedAt = Infinity

@@ -7,7 +7,7 @@ import type { ConnectorKind, ConnectorState } from '@sensorium/contract'
 import type { Publish } from '../../events/publish.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Mapper } from '../mapping.ts'
-import type { Counts } from './sql.ts'
+import type { MessageCounts } from './sql.ts'
 
 export interface Connector {
   kind: ConnectorKind
@@ -37,7 +37,7 @@ export interface ConnectorTools {
   publish: Publish
   clock: Clock
   maxEventBytes: number
-  count(outcome: keyof Counts): void
+  count(outcome: keyof MessageCounts): void
 }
 
 export interface RunningConnector {
@@ -45,7 +45,7 @@ export interface RunningConnector {
   lastError(): string | null
   lastMessageAt(): number | null
   /** Returns the counts since the last call. */
-  takeCounts(): Counts
+  takeCounts(): MessageCounts
   /** Stops receiving at once, finishes the messages that are on their way to the store, and closes. */
   stop(): Promise<void>
 }

@@ -16,7 +16,7 @@ import {
   renewLease,
   takeLease,
   type ConnectorWithLease,
-  type Counts,
+  type MessageCounts,
   type LeaseKey,
 } from './sql.ts'
 
@@ -28,7 +28,7 @@ export interface SupervisorTools {
   log: Logger
   maxEventBytes: number
   announcements: Announcements
-  count(outcome: keyof Counts): void
+  count(outcome: keyof MessageCounts): void
 }
 
 const LEASE_MS = 10_000

@@ -1,6 +1,6 @@
 import type { Connector } from '@sensorium/contract'
 import type { Db } from '../../store/db.ts'
-import { tenantIdOf, type Page } from '../registration.ts'
+import { tenantIdOf, type RegistrationPage } from '../registration.ts'
 import { shownConnector } from './shown-connector.ts'
 import { pageConnectors } from './sql.ts'
 
@@ -9,7 +9,7 @@ export interface ConnectorPage {
   total: number
 }
 
-export async function listConnectors(db: Db, now: number, page: Page): Promise<ConnectorPage> {
+export async function listConnectors(db: Db, now: number, page: RegistrationPage): Promise<ConnectorPage> {
   const { rows, total } = await pageConnectors(db, await tenantIdOf(db, page), page.offset ?? 0, page.limit ?? 50)
   return { connectors: rows.map((row) => shownConnector(row, now)), total }
 }

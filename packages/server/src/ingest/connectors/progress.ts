@@ -1,23 +1,23 @@
 // The state and counts of a running connector, for every kind of connector.
 import type { ConnectorState } from '@sensorium/contract'
-import type { Counts } from './sql.ts'
+import type { MessageCounts } from './sql.ts'
 
-export interface Progress {
+export interface ConnectorProgress {
   state: ConnectorState
   readonly lastError: string | null
   lastMessageAt: number | null
   /** Keeps what the operator is shown, null once all is well. A broker or a sender may have chosen the text. */
   noteError(text: string | null): void
-  add(outcome: keyof Counts): void
+  add(outcome: keyof MessageCounts): void
   /** Returns the counts since the last call. */
-  takeCounts(): Counts
+  takeCounts(): MessageCounts
 }
 
 const LONGEST_ERROR = 500
 
-const none = (): Counts => ({ received: 0, accepted: 0, duplicates: 0, released: 0, rejected: 0 })
+const none = (): MessageCounts => ({ received: 0, accepted: 0, duplicates: 0, released: 0, rejected: 0 })
 
-export function makeProgress(count: (outcome: keyof Counts) => void): Progress {
+export function makeConnectorProgress(count: (outcome: keyof MessageCounts) => void): ConnectorProgress {
   let counts = none()
   let lastError: string | null = null
   return {

@@ -10,7 +10,7 @@ import { findConnector, type ConnectorWithLease } from './sql.ts'
 export const connectorContext = (id: string): string => `connector ${id}`
 
 /** Returns `paused` if the operator paused the connector, else the state that the node with a live lease wrote. */
-export function stateOf(row: ConnectorWithLease, now: number): ConnectorState {
+export function connectorStateOf(row: ConnectorWithLease, now: number): ConnectorState {
   if (row.paused === 1) return 'paused'
   return row.state !== null && row.expires_at! > now ? row.state : 'starting'
 }
@@ -24,7 +24,7 @@ export const shownConnector = (row: ConnectorWithLease, now: number): Connector 
   address: row.address,
   credit: row.credit,
   mapping: JSON.parse(row.mapping) as FullMapping,
-  state: stateOf(row, now),
+  state: connectorStateOf(row, now),
   last_error: row.last_error,
   counters: {
     received: row.received ?? 0,

@@ -5,7 +5,7 @@ import { one, type Db } from '../../store/db.ts'
 import type { Rows } from '../registration.ts'
 
 export const OUTCOMES = ['received', 'accepted', 'duplicates', 'released', 'rejected'] as const
-export type Counts = Record<(typeof OUTCOMES)[number], number>
+export type MessageCounts = Record<(typeof OUTCOMES)[number], number>
 
 export interface ConnectorRow {
   tenant_id: string
@@ -25,7 +25,7 @@ export interface ConnectorRow {
 
 /** A connector with the fields of its lease, which are null if no node ever ran it. */
 export type ConnectorWithLease = ConnectorRow & {
-  [K in keyof (Counts & LeaseFields)]: (Counts & LeaseFields)[K] | null
+  [K in keyof (MessageCounts & LeaseFields)]: (MessageCounts & LeaseFields)[K] | null
 }
 
 interface LeaseFields {
@@ -162,7 +162,7 @@ export const addCounts = (
   db: Db,
   tenantId: string,
   id: string,
-  counts: Counts,
+  counts: MessageCounts,
   lastMessageAt: number | null,
 ): Promise<number> =>
   db.run(

@@ -1,6 +1,6 @@
 import type { Webhook } from '@sensorium/contract'
 import type { Db } from '../../store/db.ts'
-import { tenantIdOf, type Page } from '../registration.ts'
+import { tenantIdOf, type RegistrationPage } from '../registration.ts'
 import { pageWebhooks } from './sql.ts'
 import { shownWebhook } from './shown-webhook.ts'
 
@@ -9,7 +9,7 @@ export interface WebhookPage {
   total: number
 }
 
-export async function listWebhooks(db: Db, origin: string, page: Page): Promise<WebhookPage> {
+export async function listWebhooks(db: Db, origin: string, page: RegistrationPage): Promise<WebhookPage> {
   const { rows, total } = await pageWebhooks(db, await tenantIdOf(db, page), page.offset ?? 0, page.limit ?? 50)
   return { webhooks: rows.map((row) => shownWebhook(row, origin)), total }
 }

@@ -14,7 +14,7 @@ export interface SentHeaders {
 }
 
 /** The signature that a request carries, not yet verified. */
-export interface Claim {
+export interface SignatureClaim {
   header: SignatureHeader
   /** The text that was signed before the body. */
   prefix: string
@@ -30,7 +30,7 @@ const MAX_SIGNATURES = 4
  * Returns the claim in the first well-formed signature header of a request, or null if there is none, and then there is
  * nothing to compute. One claim is checked, not three: nobody signs twice, and each would cost an HMAC per secret.
  */
-export function readClaim(headers: SentHeaders, now: number): Claim | null {
+export function readClaim(headers: SentHeaders, now: number): SignatureClaim | null {
   for (const header of ['x-service-signature', 'x-hub-signature-256'] as const) {
     const hex = HEX.exec(String(headers[header] ?? ''))?.[1]
     if (hex !== undefined) return { header, prefix: '', signatures: [Buffer.from(hex, 'hex')] }
@@ -39,7 +39,7 @@ export function readClaim(headers: SentHeaders, now: number): Claim | null {
 }
 
 // `t=1492774577,v1=5257…,v1=…,v0=…`: the time, a full stop and the body are signed; an old time is a replay.
-function stripeClaim(header: string, now: number): Claim | null {
+function stripeClaim(header: string, now: number): SignatureClaim | null {
   const parts = header.split(',', 16).map((part) => part.trim().split('=', 2) as [string, string | undefined])
   const time = parts.find(([name]) => name === 't')?.[1]
   if (time === undefined || !/^\d{1,12}$/.test(time) || Math.abs(now / 1000 - Number(time)) > STRIPE_TOLERANCE_S)
@@ -52,7 +52,7 @@ function stripeClaim(header: string, now: number): Claim | null {
 }
 
 /** Returns whether the claim has this HMAC, in constant time. */
-export function matchesClaim(digest: Buffer, { signatures }: Claim): boolean {
+export function matchesClaim(digest: Buffer, { signatures }: SignatureClaim): boolean {
   let fits = false
   // All signatures are compared, so that the time does not reveal which one matched.
   for (const signature of signatures) fits = timingSafeEqual(digest, signature) || fits

@@ -12,7 +12,7 @@ import { badSignature } from '../../kernel/failure.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
 import type { Hmac } from './hmac.ts'
 import { PRESETS } from './presets.ts'
-import { matchesClaim, OWN_HEADER, type Claim, type SignatureHeader } from './signature.ts'
+import { matchesClaim, OWN_HEADER, type SignatureClaim, type SignatureHeader } from './signature.ts'
 import { webhookContext } from './shown-webhook.ts'
 import { validOldSecrets, type WebhookRow } from './sql.ts'
 
@@ -23,7 +23,7 @@ export type UrlKind = 'tenant' | 'webhook'
 export type Verify = (
   urlKind: UrlKind,
   rows: readonly WebhookRow[],
-  claim: Claim,
+  claim: SignatureClaim,
   raw: Buffer,
   now: number,
 ) => Promise<WebhookRow>
@@ -47,7 +47,7 @@ const takes = ({ preset }: WebhookRow, header: SignatureHeader): boolean =>
   header === OWN_HEADER || (preset !== null && PRESETS[preset]?.header === header)
 
 /** Returns current secrets first, then rotated ones: a body too long to be tried with all is tried with the first. */
-function candidatesOf(rows: readonly WebhookRow[], { header }: Claim, now: number): Candidate[] {
+function candidatesOf(rows: readonly WebhookRow[], { header }: SignatureClaim, now: number): Candidate[] {
   const present: Candidate[] = []
   const old: Candidate[] = []
   for (const webhook of rows) {

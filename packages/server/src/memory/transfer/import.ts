@@ -16,7 +16,7 @@ import type { MemoryTools } from '../remember.ts'
 import { importMemory, type ImportOutcome } from './import-memory.ts'
 import { importRelationship } from './import-relationship.ts'
 import { linesOf, type Line } from './lines.ts'
-import { originOf } from './origin.ts'
+import { originOfLine } from './origin.ts'
 
 /** Lines in a transaction, and their bytes: about ten milliseconds of the embedded store. */
 const GROUP = 8
@@ -67,7 +67,7 @@ async function read(line: Line, principal: Principal, tools: ImportTools): Promi
   if (isRelationship) return { relationship: value as RelationshipWanted }
   const memory = value as MemoryWanted
   try {
-    return { memory, origin: await originOf(principal, memory, tools.now()) }
+    return { memory, origin: await originOfLine(principal, memory, tools.now()) }
   } catch (error) {
     if (error instanceof Failure) return error
     throw error

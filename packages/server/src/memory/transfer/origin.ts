@@ -47,7 +47,7 @@ export function* hashSteps(values: readonly (string | number | null)[]): Generat
 }
 
 /** Throws what creating the memory would throw. */
-export async function originOf(
+export async function originOfLine(
   principal: Principal,
   line: Static<typeof MemoryLine>,
   now: number,
