@@ -3,7 +3,7 @@
 import { statement, type Db } from '../store/db.ts'
 import { shortBytes, shortText } from './long-payloads.ts'
 import type { Mailbox } from './sql.ts'
-import { IS_READY } from './standing.ts'
+import { IN_OPEN_INDEX, IS_READY } from './standing.ts'
 
 /**
  * The recipient, or null if it is a paused agent. Parameters: tenant, recipient, recipient. SQLite tests a condition
@@ -14,7 +14,7 @@ const UNLESS_PAUSED =
   'case when exists (select 1 from agents where tenant_id = ? and id = ? and paused = 1) then null else cast(? as text) end'
 
 /** The open deliveries of a mailbox. Parameters: tenant, tenant, recipient, recipient. */
-const OPEN = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and dead_lettered_at is null`
+const OPEN = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and ${IN_OPEN_INDEX}`
 
 /** What is ready in a mailbox. Parameters: those of `OPEN`, time. */
 const READY = `tenant_id = ? and recipient_id = ${UNLESS_PAUSED} and ${IS_READY}`
@@ -49,7 +49,7 @@ const FIRST = 10
  * open deliveries on the server. Parameters: the tenant if it is one, the time, the tenant again.
  */
 export function mayBeDue(tenant: string, recipient: string): string {
-  const open = `from deliveries where tenant_id = ${tenant} and recipient_id = ${recipient} and dead_lettered_at is null ${IN_ORDER}`
+  const open = `from deliveries where tenant_id = ${tenant} and recipient_id = ${recipient} and ${IN_OPEN_INDEX} ${IN_ORDER}`
   return `coalesce((select 1 from (select state, due_at, wake_at, dead_lettered_at ${open} limit ${FIRST}) as first where ${IS_READY} limit 1),
     (select 1 ${open} limit 1 offset ${FIRST}))`
 }

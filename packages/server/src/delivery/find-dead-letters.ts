@@ -6,7 +6,7 @@ import type { Pause } from '../kernel/step-turns.ts'
 import { compileGlob } from '../routing/glob.ts'
 import type { Db, Reads } from '../store/db.ts'
 import { deliveryIds } from './sql.ts'
-import { IS_DEAD } from './standing.ts'
+import { IN_DEAD_INDEX, IS_DEAD } from './standing.ts'
 
 /** Whose dead letters are meant: one recipient's, or the whole tenant's. */
 export interface DeadLetterScope {
@@ -68,7 +68,7 @@ export function deadOf({ dialect }: Reads, { tenantId, recipientId }: DeadLetter
       : ['deliveries_dead_of_recipient', 'd.tenant_id = ? and d.recipient_id = ?', [tenantId, recipientId]]
   return {
     from: `deliveries d ${dialect.byIndex(index)}`,
-    where: `${whose} and d.dead_lettered_at is not null`,
+    where: `${whose} and ${IN_DEAD_INDEX}`,
     values,
   }
 }

@@ -3,7 +3,7 @@
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db, Value } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
-import type { StandingRow } from './standing.ts'
+import { IN_OPEN_INDEX, type StandingRow } from './standing.ts'
 
 export interface OpenDelivery extends StandingRow {
   priority: number
@@ -27,7 +27,7 @@ export async function* openPages(
   const read = (after: string, values: readonly Value[], limit: number): Promise<OpenDelivery[]> =>
     db.rows<OpenDelivery>(
       `select priority, id, state, due_at, wake_at, created_at from deliveries ${db.dialect.byIndex('deliveries_open')}
-        where tenant_id = ? and recipient_id = ? and dead_lettered_at is null ${after} order by priority desc, id limit ?`,
+        where tenant_id = ? and recipient_id = ? and ${IN_OPEN_INDEX} ${after} order by priority desc, id limit ?`,
       [tenantId, recipientId, ...values, limit],
     )
   for (let page = await read('', [], OPEN_PAGE); ; ) {

@@ -6,7 +6,7 @@ import { isId } from '@sensorium/contract'
 import type { Owner } from '../kernel/batches.ts'
 import { one, statement, type Db, type Move, type Store } from '../store/db.ts'
 import type { Attempted } from './rules.ts'
-import { HAS_LAPSED, IS_LEASED, IS_OPEN, type DeliveryState } from './standing.ts'
+import { HAS_LAPSED, HAS_LEASE, IS_LEASED, IS_OPEN, type DeliveryState } from './standing.ts'
 
 export interface Mailbox {
   tenantId: string
@@ -36,7 +36,7 @@ export const putBackRows = (db: Db, { tenantId, recipientId }: Mailbox, lease: n
   db.run(
     `update deliveries set state = 'ready', attempts = attempts - 1, due_at = null, wake_at = null,
             first_attempt_at = case when attempts > 1 then first_attempt_at end
-      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and state = 'leased' and leases = ?`,
+      where tenant_id = ? and ${RECIPIENT_IS} and ${db.dialect.inList('id')} and ${HAS_LEASE}`,
     [tenantId, recipientId, db.dialect.list(ids), lease],
   )
 

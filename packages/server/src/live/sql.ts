@@ -1,5 +1,5 @@
 // The queries of live streams. They lock nothing.
-import { STANDING } from '../delivery/standing.ts'
+import { IS_PENDING, STANDING } from '../delivery/standing.ts'
 import type { SummaryRow } from '../events/summaries.ts'
 import type { Db } from '../store/db.ts'
 
@@ -27,8 +27,8 @@ export const pageBacklog = async (
   now: number,
 ): Promise<BacklogPage> => {
   const [page] = await db.rows<BacklogPage>(
-    `select count(*) as rows, max(id) as last, cast(coalesce(sum(case when standing in ('ready', 'waiting') then 1 else 0 end), 0) as bigint) as waiting,
-            min(case when standing in ('ready', 'waiting') then created_at end) as oldest
+    `select count(*) as rows, max(id) as last, cast(coalesce(sum(case when ${IS_PENDING} then 1 else 0 end), 0) as bigint) as waiting,
+            min(case when ${IS_PENDING} then created_at end) as oldest
        from (select id, created_at, ${STANDING} as standing from deliveries where tenant_id = ? and id > ? order by id limit ?) as page`,
     [now, tenantId, after, limit],
   )

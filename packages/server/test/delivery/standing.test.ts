@@ -4,9 +4,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   HAS_LAPSED,
+  HAS_LEASE,
+  IN_DEAD_INDEX,
+  IN_OPEN_INDEX,
+  IS_DEAD,
   IS_LEASED,
   IS_OPEN,
+  IS_PENDING,
   IS_READY,
+  PUBLIC_STATE,
   STANDING,
   standingOf,
   type DeliveryState,
@@ -33,33 +39,43 @@ onBothEngines((engine) => {
 
   test('[POL-4] the standing of a delivery is one rule, in the code and in every statement', async () => {
     const rows = fc.sample(row, 300)
+    const leaseOf = (i: number): number => 1 + (i % 2)
     await service.store.tx(async (tx) => {
       for (const [i, { state, due_at, wake_at }] of rows.entries()) {
         await tx.run(
-          `insert into deliveries (tenant_id, recipient_id, id, event_id, state, priority, enrichment, matched, due_at, wake_at, created_at, dead_lettered_at)
-           values ('ten_x', 'agt_x', ?, ?, ?, 0, 'none', '', ?, ?, 0, ?)`,
-          [`d${i}`, `e${i}`, state, due_at, wake_at, state === 'dead_lettered' ? 1 : null],
+          `insert into deliveries (tenant_id, recipient_id, id, event_id, state, priority, enrichment, matched, due_at, wake_at, leases, created_at, dead_lettered_at)
+           values ('ten_x', 'agt_x', ?, ?, ?, 0, 'none', '', ?, ?, ?, 0, ?)`,
+          [`d${i}`, `e${i}`, state, due_at, wake_at, leaseOf(i), state === 'dead_lettered' ? 1 : null],
         )
       }
     })
     const is = (condition: string): string => `case when ${condition} then 1 else 0 end`
     const told = await service.store.rows<Record<string, unknown>>(
-      `select id, ${STANDING} as standing, ${is(IS_READY)} as ready, ${is(IS_LEASED)} as leased, ${is(IS_OPEN)} as open, ${is(HAS_LAPSED)} as lapsed
-         from deliveries where tenant_id = 'ten_x'`,
-      [NOW, NOW, NOW, NOW, NOW],
+      `select page.*, ${is(IS_PENDING)} as pending from
+         (select id, ${STANDING} as standing, ${is(IS_READY)} as ready, ${is(IS_LEASED)} as leased, ${is(HAS_LEASE)} as first,
+                 ${is(IS_OPEN)} as open, ${is(HAS_LAPSED)} as lapsed, ${is(IS_DEAD)} as dead,
+                 ${is(IN_OPEN_INDEX)} as by_open, ${is(IN_DEAD_INDEX)} as by_dead
+            from deliveries where tenant_id = 'ten_x') as page`,
+      [NOW, NOW, NOW, leaseOf(0), NOW, NOW],
     )
     assert.equal(told.length, rows.length)
-    for (const { id, standing, ready, leased, open, lapsed } of told) {
-      const written = rows[Number(String(id).slice(1))]!
+    for (const { id, ...shown } of told) {
+      const i = Number(String(id).slice(1))
+      const written = rows[i]!
       const expected = standingOf(written, NOW)
       assert.deepEqual(
-        { standing, ready, leased, open, lapsed },
+        shown,
         {
           standing: expected,
           ready: Number(expected === 'ready'),
           leased: Number(expected === 'leased'),
+          first: Number(written.state === 'leased' && leaseOf(i) === leaseOf(0)),
           open: Number(['ready', 'waiting', 'leased'].includes(expected)),
           lapsed: Number(expected === 'exhausted' || (written.state === 'waiting' && expected === 'ready')),
+          dead: Number(expected === 'dead_lettered'),
+          by_open: Number(expected !== 'dead_lettered'),
+          by_dead: Number(expected === 'dead_lettered'),
+          pending: Number(PUBLIC_STATE[expected] === 'pending'),
         },
         JSON.stringify(written),
       )
