@@ -152,9 +152,12 @@ function movedTowards(query: Float32Array, best: readonly Float32Array[]): Float
 export const recency = (freshAt: number, now: number): number =>
   2 ** (-Math.max(0, now - freshAt) / DAY_MS / HALF_LIFE_DAYS)
 
-/** Returns the share of its relevance that a memory keeps, given its own weights. */
-export const factors = (confidence: number, fresh: number, importance: number): number =>
-  (1 - CONFIDENCE * (1 - confidence)) * (1 - RECENCY * (1 - fresh)) * (1 - IMPORTANCE * (1 - importance))
+/** The signals of a memory that are its own, whatever is asked. */
+type OwnSignals = Pick<Signals, 'confidence' | 'recency' | 'importance'>
+
+/** Returns the share of its relevance that a memory keeps, given its own signals. */
+export const factors = (own: OwnSignals): number =>
+  (1 - CONFIDENCE * (1 - own.confidence)) * (1 - RECENCY * (1 - own.recency)) * (1 - IMPORTANCE * (1 - own.importance))
 
 interface Scored {
   candidate: Candidate
@@ -229,18 +232,13 @@ export function rank(
   const beside = candidates.some(isMeant) ? 1 - ASKED_TIME : 1
   return scored
     .map(({ candidate, lex, cos, rel }): Ranked => {
-      const fresh = recency(candidate.freshAt, now)
+      const { id, confidence, importance, freshAt } = candidate
+      const own: OwnSignals = { confidence, recency: recency(freshAt, now), importance }
       const timely = isMeant(candidate) ? 1 : beside
       return {
-        id: candidate.id,
-        relevance: clamp01(rel * timely * factors(candidate.confidence, fresh, candidate.importance)),
-        signals: {
-          similarity: clamp01(cos),
-          lexical: clamp01(lex),
-          confidence: candidate.confidence,
-          recency: fresh,
-          importance: candidate.importance,
-        },
+        id,
+        relevance: clamp01(rel * timely * factors(own)),
+        signals: { similarity: clamp01(cos), lexical: clamp01(lex), ...own },
       }
     })
     .sort((a, b) => b.relevance - a.relevance || (a.id < b.id ? 1 : -1))

@@ -54,11 +54,8 @@ export function inNewOrder(
 ): Recalled[] {
   const rescored = read
     .map((one, i) => {
-      const { confidence, recency, importance, contradicted = 0 } = one.signals
-      return {
-        ...one,
-        score: scores[i]! * factors(confidence, recency, importance) * (1 - CONTRADICTED * contradicted),
-      }
+      const { contradicted = 0 } = one.signals
+      return { ...one, score: scores[i]! * factors(one.signals) * (1 - CONTRADICTED * contradicted) }
     })
     .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
   const least = rescored.at(-1)?.score ?? 1
