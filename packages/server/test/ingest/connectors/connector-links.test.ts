@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { runLink } from '../../src/ingest/connectors/amqp-link.ts'
-import { makeConnectorProgress } from '../../src/ingest/connectors/progress.ts'
-import { compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
-import { startPeer } from '../support/amqp-broker.ts'
-import { fakeClock } from '../support/fake-clock.ts'
-import { turnsUntil } from '../support/turns-until.ts'
+import { runLink } from '../../../src/ingest/connectors/amqp-link.ts'
+import { makeConnectorProgress } from '../../../src/ingest/connectors/progress.ts'
+import { compileMapping, DEFAULT_MAPPING } from '../../../src/ingest/mapping.ts'
+import { startPeer } from '../../support/amqp-broker.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { turnsUntil } from '../../support/turns-until.ts'
 
 function startLink(url: string, stopping: AbortSignal, opened: () => void): Promise<unknown> {
   const settings = { tenantId: 'ten_1', id: 'con_1', source: 'erp', url, address: 'q', credit: 1, tlsCa: null }

@@ -1,11 +1,11 @@
 // The short block of a preset, from bodies that no provider sends.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compactGithub } from '../../src/ingest/webhooks/compact-github.ts'
-import { compactStripe } from '../../src/ingest/webhooks/compact-stripe.ts'
-import { compileFilter } from '../../src/routing/filter.ts'
-import { firstNames } from '../../src/kernel/first-names.ts'
-import { parseBody } from '../../src/kernel/json-steps.ts'
+import { compactGithub } from '../../../src/ingest/webhooks/compact-github.ts'
+import { compactStripe } from '../../../src/ingest/webhooks/compact-stripe.ts'
+import { compileFilter } from '../../../src/routing/filter.ts'
+import { firstNames } from '../../../src/kernel/first-names.ts'
+import { parseBody } from '../../../src/kernel/json-steps.ts'
 
 type Json = Record<string, unknown>
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readBody } from '../../src/ingest/webhooks/read-body.ts'
-import { Failure } from '../../src/kernel/failure.ts'
+import { readBody } from '../../../src/ingest/webhooks/read-body.ts'
+import { Failure } from '../../../src/kernel/failure.ts'
 
 const read = (type: string, text: string) => readBody({ 'content-type': type }, Buffer.from(text), 'github')
 const readForm = (text: string) => read('application/x-www-form-urlencoded', text)

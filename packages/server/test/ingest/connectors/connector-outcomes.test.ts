@@ -1,15 +1,15 @@
 // Outcomes that a broker gets for messages that are settled in the same turn, over a real socket.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Publish } from '../../src/events/publish.ts'
-import { amqp } from '../../src/ingest/connectors/amqp.ts'
-import { compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
-import { publishMessage } from '../../src/ingest/connectors/publish-message.ts'
-import { rateLimited, ruleBroken, unavailable } from '../../src/kernel/failure.ts'
-import { StoreUnavailable } from '../../src/store/db.ts'
-import { startPeer } from '../support/amqp-broker.ts'
-import { fakeClock } from '../support/fake-clock.ts'
-import { turnsUntil } from '../support/turns-until.ts'
+import type { Publish } from '../../../src/events/publish.ts'
+import { amqp } from '../../../src/ingest/connectors/amqp.ts'
+import { compileMapping, DEFAULT_MAPPING } from '../../../src/ingest/mapping.ts'
+import { publishMessage } from '../../../src/ingest/connectors/publish-message.ts'
+import { rateLimited, ruleBroken, unavailable } from '../../../src/kernel/failure.ts'
+import { StoreUnavailable } from '../../../src/store/db.ts'
+import { startPeer } from '../../support/amqp-broker.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { turnsUntil } from '../../support/turns-until.ts'
 
 const OUTCOMES = ['accepted', 'released', 'rejected'] as const
 type Fate = (typeof OUTCOMES)[number]

@@ -9,7 +9,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { serviceForSuite, type TestAgent } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
-import { event, ids, interest, poll } from './tools.ts'
+import { event, ids, interest, poll } from '../events/tools.ts'
 
 const SETTLES = /^(delete from deliveries|update deliveries set state = 'ready')/
 

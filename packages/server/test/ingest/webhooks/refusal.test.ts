@@ -1,13 +1,13 @@
 // What a refused webhook request costs, counted in bytes hashed and secrets opened, not in time.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { hmacSha256, makeHmacTurns } from '../../src/ingest/webhooks/hmac.ts'
-import { makeReceive, type Receive } from '../../src/ingest/webhooks/receive.ts'
-import type { Secrets } from '../../src/kernel/secrets.ts'
-import { onBothEngines } from '../support/engines.ts'
-import { assertError } from '../support/expect.ts'
-import { serviceForSuite, type TestTenant } from '../support/service.ts'
-import { hmac, operatorCalls, poster, type MadeWebhook } from './tools.ts'
+import { hmacSha256, makeHmacTurns } from '../../../src/ingest/webhooks/hmac.ts'
+import { makeReceive, type Receive } from '../../../src/ingest/webhooks/receive.ts'
+import type { Secrets } from '../../../src/kernel/secrets.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { assertError } from '../../support/expect.ts'
+import { serviceForSuite, type TestTenant } from '../../support/service.ts'
+import { hmac, operatorCalls, poster, type MadeWebhook } from '../tools.ts'
 
 const MEBIBYTE = 1_048_576
 const FLOOR = 131_072

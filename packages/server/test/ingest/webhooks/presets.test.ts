@@ -1,10 +1,10 @@
 // GitHub's and Stripe's own events, as they send and sign them.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { onBothEngines } from '../support/engines.ts'
-import { assertError } from '../support/expect.ts'
-import { serviceForSuite, tenantForSuite } from '../support/service.ts'
-import { hmac, listener, operatorCalls, poster, type MadeWebhook } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { assertError } from '../../support/expect.ts'
+import { serviceForSuite, tenantForSuite } from '../../support/service.ts'
+import { hmac, listener, operatorCalls, poster, type MadeWebhook } from '../tools.ts'
 
 const repository = {
   id: 1296269,

@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
-import { ack, ids, interest, mailboxCalls, poll } from './tools.ts'
+import { ack, ids, interest, mailboxCalls, poll } from '../events/tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine, { VISIBILITY_TIMEOUT_S: '30', MAX_ATTEMPTS: '3' })

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import rhea, { type Connection, type EventContext } from 'rhea'
-import type { Publish } from '../../src/events/publish.ts'
-import { amqp } from '../../src/ingest/connectors/amqp.ts'
-import { guardConnection } from '../../src/ingest/connectors/amqp-guard.ts'
-import type { RunningConnector } from '../../src/ingest/connectors/connector.ts'
-import { compileMapping, DEFAULT_MAPPING } from '../../src/ingest/mapping.ts'
+import type { Publish } from '../../../src/events/publish.ts'
+import { amqp } from '../../../src/ingest/connectors/amqp.ts'
+import { guardConnection } from '../../../src/ingest/connectors/amqp-guard.ts'
+import type { RunningConnector } from '../../../src/ingest/connectors/connector.ts'
+import { compileMapping, DEFAULT_MAPPING } from '../../../src/ingest/mapping.ts'
 import {
   ARRAY,
   ATTACH,
@@ -27,10 +27,10 @@ import {
   TRANSFER,
   TRUE,
   uint,
-} from '../support/amqp-bytes.ts'
-import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
-import { startHostileBroker, type Attack, type HostileBroker } from '../support/hostile-broker.ts'
-import { turnsUntil } from '../support/turns-until.ts'
+} from '../../support/amqp-bytes.ts'
+import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import { startHostileBroker, type Attack, type HostileBroker } from '../../support/hostile-broker.ts'
+import { turnsUntil } from '../../support/turns-until.ts'
 
 interface Attacked {
   broker: HostileBroker

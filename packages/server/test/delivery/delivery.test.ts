@@ -4,7 +4,7 @@ import { asleep, sleptOut } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { serviceForSuite, startService, tenantForSuite, type TestAgent } from '../support/service.ts'
-import { ack, eventIds, ids, interest, mailboxCalls, poll, publish } from './tools.ts'
+import { ack, eventIds, ids, interest, mailboxCalls, poll, publish } from '../events/tools.ts'
 
 onBothEngines((engine) => {
   describe('the mailbox', () => {

@@ -5,7 +5,7 @@ import { causeOf } from '../../src/delivery/summarize-dead-letters.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
-import { ids, interest, poll, publish } from './tools.ts'
+import { ids, interest, poll, publish } from '../events/tools.ts'
 
 interface Listed {
   dlq_items: { id: string; event_id: string }[]

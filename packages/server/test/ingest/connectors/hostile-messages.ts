@@ -1,5 +1,5 @@
 // Hostile messages, made by hand byte by byte.
-import { ARRAY, compound, described as section, LIST, MAP, NULL, uint32 } from '../support/amqp-bytes.ts'
+import { ARRAY, compound, described as section, LIST, MAP, NULL, uint32 } from '../../support/amqp-bytes.ts'
 
 function nested(depth: number): Buffer {
   // Built from the inside out in one pass: each list contains the one before it.

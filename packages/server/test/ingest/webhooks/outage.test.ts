@@ -1,11 +1,11 @@
 // While the store is away a provider is told to retry, and what it then sends again is stored once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { layWire } from '../support/cut-wire.ts'
-import { POSTGRES_URL, postgres, type Engine } from '../support/engines.ts'
-import { assertError } from '../support/expect.ts'
-import { startService } from '../support/service.ts'
-import { operatorCalls, poster } from './tools.ts'
+import { layWire } from '../../support/cut-wire.ts'
+import { POSTGRES_URL, postgres, type Engine } from '../../support/engines.ts'
+import { assertError } from '../../support/expect.ts'
+import { startService } from '../../support/service.ts'
+import { operatorCalls, poster } from '../tools.ts'
 
 const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
 

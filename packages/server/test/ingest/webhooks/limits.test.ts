@@ -1,10 +1,10 @@
 // How often an address may be refused at the webhook URLs, and how many events a tenant may be sent.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { onBothEngines } from '../support/engines.ts'
-import { assertError } from '../support/expect.ts'
-import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
-import { operatorCalls, poster, type MadeWebhook } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { assertError } from '../../support/expect.ts'
+import { serviceForSuite, type TestAgent, type TestTenant } from '../../support/service.ts'
+import { operatorCalls, poster, type MadeWebhook } from '../tools.ts'
 
 onBothEngines((engine) => {
   const service = serviceForSuite(engine, { RATE_LIMIT_TENANT: '40', RATE_LIMIT_WINDOW_S: '60' })

@@ -1,10 +1,10 @@
 // Inbound webhooks: which requests are accepted, what becomes of a body, what a provider is told.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { onBothEngines } from '../support/engines.ts'
-import { assertError } from '../support/expect.ts'
-import { serviceForSuite, type TestTenant } from '../support/service.ts'
-import { hmac, listener, operatorCalls, poster, type MadeWebhook } from './tools.ts'
+import { onBothEngines } from '../../support/engines.ts'
+import { assertError } from '../../support/expect.ts'
+import { serviceForSuite, type TestTenant } from '../../support/service.ts'
+import { hmac, listener, operatorCalls, poster, type MadeWebhook } from '../tools.ts'
 
 const ORDER = { entity: 'order', action: 'created', id: 'o-1', total: 40 }
 const HOUR = 3_600_000
