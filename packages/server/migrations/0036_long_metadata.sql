@@ -14,6 +14,7 @@ create table unnamed_metadata (
   tenant_id text not null,
   id text not null,
   memory_id text,
+  bytes bigint not null,
   since bigint not null,
   primary key (tenant_id, id)
 );

@@ -6,7 +6,7 @@ import { insufficientScope, notFound, onlyFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
 import { forgetMemory } from './forget.ts'
-import { eraseMetadata } from './discard-metadata.ts'
+import { discardLeft, eraseMetadata } from './discard-metadata.ts'
 import type { MemoryTools } from './remember.ts'
 import { bytesOf } from './sql.ts'
 import { RELATIONSHIP_BYTES, sumOfBytes } from './stored-bytes.ts'
@@ -18,7 +18,8 @@ const STEP = 200
 const ENDS = ['source_memory_id', 'target_memory_id'] as const
 
 /**
- * Deletes a memory that is about to be erased and then its relationships, in steps with a transaction each. If the
+ * Deletes a memory that is about to be erased, and then its relationships and what its versions left, in steps with a
+ * transaction each. If the
  * service ends in between, it is a deleted memory with those that are left, and can be erased.
  */
 export async function beginErasure(
@@ -31,6 +32,7 @@ export async function beginErasure(
   // First of all, so that nobody merges it: its relationships would move while they are deleted here. It may be deleted
   // or expired already, or not exist.
   await store.tx((tx) => forgetMemory(tx, tools, principal, id), { caller: principal }).catch(onlyFailure)
+  await discardLeft(store, principal.tenantId, id)
   const { inRows, skipLocked } = store.dialect
   for (const end of ENDS) {
     // Deletes some relationships of a memory, except those that another transaction has locked.

@@ -2,6 +2,7 @@
 import { JsonText } from '../kernel/json-members.ts'
 import type { Caller, Db, Store } from '../store/db.ts'
 import type { Quotas } from '../tenants/quotas.ts'
+import { discardSurplus } from './discard-metadata.ts'
 import {
   beside,
   nameOf,
@@ -21,19 +22,31 @@ export interface KeepAheadTools {
 
 /**
  * Writes the metadata of a request ahead of the transaction that will name it, if it is long. Returns the columns of
- * the memory; null if the metadata is short, or if the tenant has no room for all of it. What the transaction writes
- * may still fit then, in place of a longer text.
+ * the memory; null if the metadata is short, or if the tenant has no room for it. `replaced` returns the bytes of the
+ * metadata that it takes the place of.
  */
 export async function keepAhead(
-  { store, quotas, now }: KeepAheadTools,
+  tools: KeepAheadTools,
   caller: Caller,
   metadata: unknown,
+  replaced?: () => Promise<number>,
 ): Promise<MetadataColumns | null> {
   if (!(metadata instanceof JsonText) || metadata.bytes.length <= PART) return null
-  const { bytes } = metadata
+  return keepBytes(tools, caller, metadata.bytes, replaced && (await replaced()))
+}
+
+/** The same for a text of the service's own. */
+export async function keepBytes(
+  { store, quotas, now }: KeepAheadTools,
+  caller: Caller,
+  bytes: Buffer,
+  replaced = 0,
+): Promise<MetadataColumns | null> {
   const { tenantId } = caller
-  if (await quotas.take(tenantId, 0, bytes.length)) return null
+  const more = Math.max(0, bytes.length - replaced)
+  if (await quotas.take(tenantId, 0, more)) return null
   try {
+    await discardSurplus(store, tenantId)
     const id = await nameOf(bytes)
     let part = 0
     for (const text of partsIn(bytes)) {
@@ -42,7 +55,7 @@ export async function keepAhead(
     }
     return beside(id, bytes.length)
   } finally {
-    quotas.release(tenantId, 0, bytes.length)
+    quotas.release(tenantId, 0, more)
   }
 }
 
@@ -55,7 +68,7 @@ async function writeUnnamed(
   text: Buffer,
   now: number,
 ): Promise<void> {
-  if (part === 0) await noteUnnamed(tx, { tenant_id: tenantId, id: null }, id, now)
+  if (part === 0) await noteUnnamed(tx, { tenant_id: tenantId, id: null }, id, text.length, now)
   // Notes that the text is still being written, unless its deletion has begun.
   else if (
     (await tx.run('update unnamed_metadata set since = ? where tenant_id = ? and id = ? and since > 0', [

@@ -87,12 +87,14 @@ export const noteUnnamed = (
   tx: Db,
   { tenant_id, id: memoryId }: MetadataOwner,
   id: string,
+  bytes: number,
   now: number,
 ): Promise<number> =>
-  tx.run('insert into unnamed_metadata (tenant_id, id, memory_id, since) values (?, ?, ?, ?)', [
+  tx.run('insert into unnamed_metadata (tenant_id, id, memory_id, bytes, since) values (?, ?, ?, ?, ?)', [
     tenant_id,
     id,
     memoryId,
+    bytes,
     now,
   ])
 
@@ -141,12 +143,15 @@ async function namedByVersions(db: Db, tenantId: string, memoryId: string, ids: 
 }
 
 /** Lets go of texts that versions named which are gone now, unless the memory or another version names them. */
-export async function releaseMetadata(tx: Db, memory: Named, dropped: readonly (string | null)[], now: number) {
-  const ids = [...new Set(dropped)].filter((id) => id !== null && id !== memory.metadata_id) as string[]
-  if (ids.length === 0) return
-  const named = await namedByVersions(tx, memory.tenant_id, memory.id, ids)
-  for (const id of ids) if (!named.has(id)) await noteUnnamed(tx, memory, id, now)
+export async function releaseMetadata(tx: Db, memory: Named, dropped: readonly LeftMetadata[], now: number) {
+  const left = new Map<string, number>()
+  for (const { metadata_id: id, metadata_bytes: bytes } of dropped)
+    if (id !== null && id !== memory.metadata_id) left.set(id, bytes!)
+  if (left.size === 0) return
+  const named = await namedByVersions(tx, memory.tenant_id, memory.id, [...left.keys()])
+  for (const [id, bytes] of left) if (!named.has(id)) await noteUnnamed(tx, memory, id, bytes, now)
 }
+type LeftMetadata = Pick<MetadataColumns, 'metadata_id' | 'metadata_bytes'>
 
 /**
  * Returns a long text in parts; null if it was erased, or left by all versions more than a minute ago. It is read

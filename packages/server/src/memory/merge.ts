@@ -5,12 +5,32 @@ import { ruleBroken } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { withDerived } from './derived-from.ts'
 import { lockHead, requireHead, requireMemory, requireOwner } from './get.ts'
-import { inRow, wholeMetadata } from './long-metadata.ts'
+import { inRow, wholeMetadata, type MetadataColumns } from './long-metadata.ts'
 import { moveEdges } from './move-edges.ts'
 import type { MemoryTools } from './remember.ts'
 import { markDeleted, type MemoryHead, type MemoryRow } from './sql.ts'
 import { timeOfChange } from './versions.ts'
 import { writeChange } from './write-change.ts'
+
+/** Long metadata as the merge will note in it what was merged, made ahead (prepare-texts.ts). */
+export interface NotedAhead {
+  /** The name of the text that it was made of; null if none was. */
+  from: string | null
+  /** Null if nothing changes. */
+  kept: MetadataColumns | null
+}
+
+/** The memories that are merged into this one. */
+export const othersThan = (id: string, memoryIds: readonly string[]): string[] =>
+  [...new Set(memoryIds)].filter((other) => other !== id)
+
+/** Returns the columns of metadata that notes what was merged, as far as they change. */
+async function noted(tx: Db, row: MemoryRow, merged: readonly string[], ahead: NotedAhead | undefined) {
+  if (ahead && ahead.from !== null && ahead.from === row.metadata_id) return ahead.kept ?? {}
+  const before = await wholeMetadata(tx, row)
+  const metadata = withDerived(before, merged)
+  return metadata === before ? {} : inRow(metadata)
+}
 
 export async function mergeMemories(
   tx: Db,
@@ -18,12 +38,13 @@ export async function mergeMemories(
   principal: Principal,
   id: string,
   memoryIds: readonly string[],
+  ahead?: NotedAhead,
 ): Promise<MemoryRow> {
   const now = tools.now()
   // Merges of a tenant take turns: two that share relationships would lock them in different orders, and one moves the
   // end by which the other pages through them.
   await tx.lock([`merge ${principal.tenantId}`], 'exclusive')
-  const merged = [...new Set(memoryIds)].filter((other) => other !== id)
+  const merged = othersThan(id, memoryIds)
   // The memory of the path is checked before those of the body.
   await requireHead(tx, principal, id, now)
   // Locked in the order of ids, as everywhere. Of the memories that go, only the head is read: twenty with half a
@@ -42,11 +63,9 @@ export async function mergeMemories(
       memory_id: unlike.id,
     })
   if (others.length === 0) return row
-  const before = await wholeMetadata(tx, row)
-  const metadata = withDerived(before, merged)
   const kept: MemoryRow = {
     ...row,
-    ...(metadata === before ? {} : inRow(metadata)),
+    ...(await noted(tx, row, merged, ahead)),
     updated_at: timeOfChange(row, now),
   }
   await writeChange(tx, tools, principal.id, row, kept, now)

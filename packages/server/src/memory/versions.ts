@@ -110,16 +110,11 @@ export async function keepVersion(tx: Db, changedBy: string, before: MemoryRow, 
   const last = dropUpTo([{ version, bytes }, ...kept])
   if (last === 0) return
   // Deletes the oldest rows of a memory, and returns the long metadata that they named.
-  const dropped = await tx.rows<{ metadata_id: string | null }>(
-    'delete from memory_versions where tenant_id = ? and memory_id = ? and version <= ? returning metadata_id',
+  const dropped = await tx.rows<Pick<VersionRow, 'metadata_id' | 'metadata_bytes'>>(
+    'delete from memory_versions where tenant_id = ? and memory_id = ? and version <= ? returning metadata_id, metadata_bytes',
     [now.tenant_id, now.id, last],
   )
-  await releaseMetadata(
-    tx,
-    now,
-    dropped.map((row) => row.metadata_id),
-    now.updated_at,
-  )
+  await releaseMetadata(tx, now, dropped, now.updated_at)
 }
 
 /** Returns the bytes of all kept rows of a memory. */

@@ -14,13 +14,13 @@ import { traverse } from '../memory/traverse.ts'
 import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import type { Similar } from '../memory/similar.ts'
 import type { RelationshipRow } from '../memory/relationships-sql.ts'
-import type { WrittenMemory } from '../memory/sql.ts'
-import { memoryParts, relationshipJson } from '../memory/wire.ts'
+import type { MemoryRow, WrittenMemory } from '../memory/sql.ts'
+import { memoryParts, memoryPieces, relationshipJson } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
 import type { CallOptions } from './call.ts'
 import { pauseOf } from './pause-of.ts'
 import { withTexts } from './recorded-response.ts'
-import { noContent, type OperationResponse } from './response.ts'
+import { noContent, type OperationResponse, type StoredMemory } from './response.ts'
 import { prepared, read, write, type Binding } from './binding.ts'
 
 /** Metadata of more characters than this is sent in pieces, and is empty in a brief response. */
@@ -50,9 +50,17 @@ export function shown(
   // Metadata that came with the request is in memory until the response is over anyway. Stored metadata is read when
   // the response is written: three hundred responses that no client read held ten megabytes each.
   const pieces =
-    typeof metadata === 'string' ? withTexts(store, row.tenant_id, stored, null) : [before, metadata, after]
+    typeof metadata === 'string' ? storedPieces(store, row as MemoryRow, stored) : [before, metadata, after]
   return { status, pieces, resourceId: row.id, stored }
 }
+
+/** A text beside its row is kept for a while after its memory has changed, whatever the history still has. */
+async function* storedPieces(store: Store, row: MemoryRow, stored: StoredMemory): AsyncGenerator<string> {
+  const pieces = row.metadata_id === null ? null : await memoryPieces(store, row, stored.more)
+  if (pieces) yield* pieces
+  else yield* withTexts(store, row.tenant_id, stored, null)
+}
+
 const related = (row: RelationshipRow): OperationResponse => ({
   status: 201,
   text: relationshipJson(row),

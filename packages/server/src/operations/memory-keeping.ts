@@ -1,7 +1,7 @@
 // How memories are kept over time: by external id, with a history, and without duplicates.
 import { operations } from '@sensorium/contract'
 import { historyOf } from '../memory/history.ts'
-import { prepareTexts } from '../memory/prepare-texts.ts'
+import { prepareMerge, prepareTexts } from '../memory/prepare-texts.ts'
 import { mergeMemories } from '../memory/merge.ts'
 import { putMemory } from '../memory/put.ts'
 import type { MemoryTools } from '../memory/remember.ts'
@@ -10,7 +10,7 @@ import type { MemoryIndex } from '../memory/index/memory-index.ts'
 import { likeMemory } from '../memory/like.ts'
 import type { Similar } from '../memory/similar.ts'
 import type { Store } from '../store/db.ts'
-import { prepared, read, write, type Binding } from './binding.ts'
+import { prepared, read, type Binding } from './binding.ts'
 import { shown } from './memories.ts'
 
 export interface MemoryKeepingTools extends MemoryTools {
@@ -23,7 +23,7 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
   const { now, store, similar } = tools
   return [
     prepared(operations.putMemory, async ({ principal, params, body, options }) => {
-      const { kept, ended } = await prepareTexts(tools, principal, body)
+      const { kept, ended } = await prepareTexts(tools, principal, body, params.external_id)
       return {
         run: async (tx) => {
           const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body, kept)
@@ -51,8 +51,14 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
       ...(await likeMemory(store, similar, principal, params.id, query, { now: now(), isBrief: options.brief })),
     })),
 
-    write(operations.mergeMemories, async ({ principal, params, body, options }, tx) =>
-      shown(store, 200, await mergeMemories(tx, tools, principal, params.id, body.memory_ids), options),
-    ),
+    prepared(operations.mergeMemories, async ({ principal, params, body, options }) => {
+      const { memory_ids } = body
+      const merge = await prepareMerge(tools, principal, params.id, memory_ids)
+      return {
+        run: async (tx) =>
+          shown(store, 200, await mergeMemories(tx, tools, principal, params.id, memory_ids, merge), options),
+        ended: merge.ended,
+      }
+    }),
   ]
 }

@@ -4,11 +4,13 @@ import { beforeEach, test } from 'node:test'
 import type { Memory, MemoryVersion } from '@sensorium/contract'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
-import { sweepMetadata } from '../../src/memory/discard-metadata.ts'
+import { discardUnlessNamed, sweepMetadata } from '../../src/memory/discard-metadata.ts'
 import { placeMetadata } from '../../src/memory/long-metadata.ts'
 import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { setSettings } from '../tenants/tools.ts'
 import { aMemory, memoryCalls } from './tools.ts'
+
+const SHORT = { metadata: '{}', metadata_bytes: 3 }
 
 /** As JSON text, with a character of four bytes at every offset of a part's end in one of them. */
 const long = (n: number, mark = ''): string => `{ "${mark}list" : ["${'x'.repeat(n % 4)}${'🙂'.repeat(70_000)}"] }`
@@ -162,15 +164,28 @@ onBothEngines((engine) => {
     assert.deepEqual([counts[0], counts[1]], [0, 0])
   })
 
+  test('[RCL-75] a merge writes it ahead of its transaction, if it changes at all', async (t) => {
+    let transactions = 0
+    t.after(afterEach(agent, async (count) => void (transactions = count)))
+    const merge = async (): Promise<number> => {
+      const other = await calls.make(agent, { title: 'The same again' })
+      const before = transactions
+      const body = { memory_ids: [other.id] }
+      const merged = await service.call(`POST /v1/memories/${memory.id}/merge`, { token: agent.token, body })
+      assert.equal(merged.status, 200, merged.text.slice(0, 300))
+      return transactions - before
+    }
+    assert.equal(await merge(), 3, 'two parts, and the merge')
+    assert.equal(await merge(), 1, 'of long metadata the first note stays')
+    assert.deepEqual(await stored(), { texts: 2, unnamed: 0 })
+  })
+
   test('[RCL-75] what an older release wrote into the row is the same when it comes again', async () => {
     const name = 'old'
     const { id } = (await put(name, metadata)).body
-    await service.store.tx(async (tx) => {
-      await tx.run(
-        'update memories set metadata = ?, metadata_id = null, metadata_bytes = null where tenant_id = ? and id = ?',
-        [metadata, tenant.id, id],
-      )
-    })
+    const asBefore =
+      'update memories set metadata = ?, metadata_id = null, metadata_bytes = null where tenant_id = ? and id = ?'
+    await service.store.tx((tx) => tx.run(asBefore, [metadata, tenant.id, id]))
     assert.equal((await put(name, metadata)).status, 200)
     await patch(id, metadata)
     const { counts } = await calls.imported(agent, await calls.exported(agent))
@@ -198,27 +213,41 @@ onBothEngines((engine) => {
     assert.equal(row!.metadata, '{}')
   })
 
-  /** Erases the memory when its metadata is about to be read. */
-  function eraseWhenRead(): () => void {
+  /** Does something when long metadata is about to be read for the first time. */
+  function whenRead(act: () => Promise<unknown>): () => void {
     const { rows, readFor } = service.store
-    let isErased = false
-    const erasing =
+    let hasActed = false
+    const acting =
       (read: typeof rows): typeof rows =>
       async (sql, values) => {
-        if (/from long_metadata/.test(sql) && !isErased) {
-          isErased = true
-          const erased = await service.call(`DELETE /v1/memories/${memory.id}?erase=true`, { token: tenant.admin })
-          assert.equal(erased.status, 204)
+        if (/from long_metadata/.test(sql) && !hasActed) {
+          hasActed = true
+          await act()
         }
         return read(sql, values)
       }
-    service.store.rows = erasing(rows)
+    service.store.rows = acting(rows)
     service.store.readFor = (caller, options) => {
       const db = readFor(caller, options)
-      return { ...db, rows: erasing(db.rows) }
+      return { ...db, rows: acting(db.rows) }
     }
     return () => Object.assign(service.store, { rows, readFor })
   }
+  const eraseWhenRead = () =>
+    whenRead(async () => {
+      const erased = await service.call(`DELETE /v1/memories/${memory.id}?erase=true`, { token: tenant.admin })
+      assert.equal(erased.status, 204)
+    })
+
+  test('[RCL-75] a response shows it as it was then, however often it is changed while the response is written', async (t) => {
+    const changed = async () => {
+      for (let n = 1; n <= 6; n++) assert.equal((await patch(memory.id, long(n, `${n}`))).status, 200)
+    }
+    t.after(whenRead(changed))
+    const read = await calls.get(agent, memory.id)
+    assert.equal(read.status, 200, read.text.slice(0, 300))
+    assert.ok(read.text.includes(`"metadata":${metadata}`))
+  })
 
   for (const path of ['GET /v1/memories', 'GET /v1/memories/export'] as const)
     test(`[RCL-75] a memory that is erased while ${path} reads it is left out`, async (t) => {
@@ -273,7 +302,7 @@ onBothEngines((engine) => {
     const about = [tenant.id, 'hash.of-a-dead-node']
     const now = service.clock.now()
     await service.store.tx(async (tx) => {
-      await tx.run('insert into unnamed_metadata (tenant_id, id, since) values (?, ?, ?)', [...about, now])
+      await tx.run('insert into unnamed_metadata (tenant_id, id, bytes, since) values (?, ?, 1, ?)', [...about, now])
       for (let part = 0; part < 6; part++)
         await tx.run('insert into long_metadata (tenant_id, id, part, text) values (?, ?, ?, ?)', [...about, part, 'x'])
     })
@@ -334,11 +363,48 @@ onBothEngines((engine) => {
     assert.ok((await get(made.body.id)).includes(long(1)))
   })
 
+  test('[RCL-76] a request that ends does not delete what it wrote and others have replaced since', async () => {
+    for (let n = 1; n <= 6; n++) await patch(memory.id, long(n, `${n}`))
+    const before = await stored()
+    const [left] = await unnamedIds()
+    discardUnlessNamed(service.store, { tenantId: tenant.id, id: agent.id }, { ...SHORT, metadata_id: left! })
+    assert.deepEqual(await stored(), before)
+  })
+
+  const unnamedIds = async (): Promise<string[]> => {
+    const sql = 'select id from unnamed_metadata where tenant_id = ? order by since'
+    return (await service.store.rows<{ id: string }>(sql, [tenant.id])).map(({ id }) => id)
+  }
+  /** Writes texts that versions of a memory have left, the first the oldest. */
+  const leave = (texts: number, bytes: number, first = 1) =>
+    service.store.tx(async (tx) => {
+      for (let i = first; i < first + texts; i++) {
+        const about = [tenant.id, `hash.left-${i}`]
+        await tx.run('insert into unnamed_metadata (tenant_id, id, memory_id, bytes, since) values (?, ?, ?, ?, ?)', [
+          ...about,
+          memory.id,
+          bytes,
+          service.clock.now() + i,
+        ])
+        await tx.run('insert into long_metadata (tenant_id, id, part, text) values (?, ?, 0, ?)', [...about, 'x'])
+      }
+    })
+
+  test('[RCL-76] of what versions have left a tenant keeps 32 MiB, and a round of the sweep deletes all', async () => {
+    await leave(3, 16_777_216)
+    assert.equal((await post(long(1))).status, 201)
+    assert.deepEqual(await unnamedIds(), ['hash.left-2', 'hash.left-3'])
+    await leave(250, 1, 4)
+    await service.clock.advance(62_000)
+    await sweep()
+    assert.deepEqual(await stored(), { texts: 2, unnamed: 0 })
+  })
+
   test('[RCL-76] a deletion that another node is at work on too stays noted until all parts are gone', async () => {
     const about = [tenant.id, 'hash.of-two-sweeps']
     const now = service.clock.now()
     await service.store.tx(async (tx) => {
-      await tx.run('insert into unnamed_metadata (tenant_id, id, since) values (?, ?, ?)', [...about, now])
+      await tx.run('insert into unnamed_metadata (tenant_id, id, bytes, since) values (?, ?, 1, ?)', [...about, now])
       await tx.run('insert into long_metadata (tenant_id, id, part, text) values (?, ?, 0, ?)', [...about, 'x'])
     })
     let count = 0
@@ -371,7 +437,10 @@ onBothEngines((engine) => {
   test('[RCL-76] what its deletion has begun to take away is named by nobody', async () => {
     const about = { tenant_id: tenant.id, id: memory.id, metadata: '{}', metadata_id: 'hash.begun', metadata_bytes: 3 }
     await service.store.tx((tx) =>
-      tx.run('insert into unnamed_metadata (tenant_id, id, since) values (?, ?, 0)', [tenant.id, about.metadata_id]),
+      tx.run('insert into unnamed_metadata (tenant_id, id, bytes, since) values (?, ?, 1, 0)', [
+        tenant.id,
+        about.metadata_id,
+      ]),
     )
     await assert.rejects(
       service.store.tx((tx) => placeMetadata(tx, about)),
