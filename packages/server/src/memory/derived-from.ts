@@ -29,7 +29,8 @@ function memberValue(text: string, name: string): Span | null {
   for (let i = 0; i < text.length; ) {
     const c = text[i]!
     const next = c === '"' ? afterString(text, i) : i + 1
-    const isOutside = depth === 1 && start === -1
+    // Within a value, however deep, `start` is set.
+    const isOutside = start === -1
     if (isOutside && c === '"') key = JSON.parse(text.slice(i, next)) as string
     else if (isOutside && c === ':') start = next
     else if (depth === 1 && (c === ',' || c === '}')) {

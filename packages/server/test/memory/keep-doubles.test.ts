@@ -54,11 +54,18 @@ test('[KEP-13] metadata names the merged memories and otherwise keeps its exact 
     withDerived('{"a":"\\"derived_from\\":[","derived_from":1.0e3}', ['m']),
     '{"a":"\\"derived_from\\":[","derived_from":["m"]}',
   )
+  assert.equal(
+    withDerived('{"a":"5\\" pipe","derived_from":["l"]}', ['m']),
+    '{"a":"5\\" pipe","derived_from":["l","m"]}',
+  )
   assert.equal(withDerived('{"derived\\u005ffrom":["l"]}', ['m']), '{"derived\\u005ffrom":["l","m"]}')
   assert.equal(
     withDerived('{"derived_from":1,"derived_from":["l"]}', ['m']),
     '{"derived_from":1,"derived_from":["l","m"]}',
   )
+  // Long metadata that has the member is not examined, and gets no second one.
+  const long = `{"derived_from":["l"],"a":"${'x'.repeat(65_536)}"}`
+  assert.equal(withDerived(long, ['m']), long)
 })
 
 const PUMP = {

@@ -91,7 +91,11 @@ onBothEngines((engine) => {
   })
 
   test('[KEP-2] a hundred versions are listed, and the oldest of them shows everything', async () => {
-    for (let i = 2; i <= 104; i++) await calls.patch(agent, memory.id, { title: `Title ${i}` })
+    const change = (i: number) => calls.patch(agent, memory.id, { title: `Title ${i}` })
+    for (let i = 2; i <= 101; i++) await change(i)
+    // Every change is kept still, but the memory as it was created is one version too many.
+    assert.equal((await versions()).at(-1)!.version, 2)
+    for (let i = 102; i <= 104; i++) await change(i)
     const all = await versions()
     assert.equal(all.length, 100)
     assert.deepEqual(
@@ -115,6 +119,9 @@ onBothEngines((engine) => {
       [7, 6, 5],
     )
     assert.deepEqual(all.at(-1)!.fields['metadata'], metadata(5))
+    // A change that leaves the metadata as it is replaces next to nothing.
+    for (let i = 1; i <= 4; i++) await calls.patch(agent, memory.id, { confidence: i / 8 })
+    assert.equal((await versions()).length, all.length + 4)
   })
 
   test('[KEP-3] an older version is restored as the newest one; its visibility stays', async () => {
