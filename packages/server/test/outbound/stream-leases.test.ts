@@ -7,6 +7,7 @@ import { giveBack } from '../../src/delivery/settle.ts'
 import type { Mailbox } from '../../src/delivery/sql.ts'
 import { makeMetrics } from '../../src/http/metrics.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeHeldLeases } from '../../src/outbound/held-leases.ts'
 import { inGroups } from '../../src/outbound/refresh-streams.ts'
 import { openStream } from '../../src/outbound/stream.ts'
 import { makeParts, type Parts } from '../../src/parts.ts'
@@ -182,3 +183,106 @@ for (const [what, isLong] of [
       isLong ? ['two', 'three'] : ['one', 'three'],
     )
   })
+
+/** Opens a stream that claims what is given, and collects what it writes and how much it claims at once. */
+function streamOf(batches: (ClaimedDelivery[] | Promise<ClaimedDelivery[]>)[], max: number, isBehind = false) {
+  const seen = { written: 0, limits: [] as number[], filled: 0, failed: 0, offered() {} }
+  const sink = { write: () => (seen.written++, !isBehind), end() {}, destroy() {} }
+  const claim = async (_mailbox: Mailbox, limit: number) => {
+    seen.limits.push(limit)
+    return batches.shift() ?? []
+  }
+  const offer = () => {
+    seen.offered()
+    return { end: () => null }
+  }
+  const stream = openStream(MAILBOX, max, sink, {
+    claim: Object.assign(claim, { offer }) as unknown as Claim,
+    clock: fakeClock(),
+    longInTurn: (_who, run) => run(),
+    filled: () => void seen.filled++,
+    failed: () => void seen.failed++,
+  })
+  stream.pump()
+  return { stream, seen }
+}
+const claimed = (count: number, json: ClaimedDelivery['json'], name = 'dlv'): ClaimedDelivery[] =>
+  Array.from({ length: count }, (_, i) => ({ id: `${name}_${i}`, lease: 1, until: 30_000, json }) as ClaimedDelivery)
+
+test('[SSE-7] a reader that falls behind at every delivery is written all of them', async () => {
+  const { stream, seen } = streamOf([claimed(3, '{}')], 10, true)
+  for (let count = 1; count <= 3; count++) {
+    await until(() => seen.written === count)
+    stream.pump()
+    await new Promise(setImmediate)
+    assert.equal(seen.limits.length, 1, 'nothing is claimed that the reader does not take')
+    stream.drained()
+  }
+})
+
+test('[RACE-3] what is known of a lease changes no other lease', () => {
+  const leases = makeHeldLeases()
+  leases.add([
+    { id: 'a', lease: 2, until: 30_000 },
+    { id: 'b', lease: 1, until: 40_000 },
+  ])
+  // The delivery was claimed again while the store was asked about its lease before.
+  leases.refresh([{ id: 'a', lease: 1 }], new Map())
+  assert.equal(leases.lapsesAt(), 30_000)
+  // The delivery has another holder.
+  leases.refresh([{ id: 'a', lease: 2 }], new Map([['a', { id: 'a', leases: 3, due_at: 90_000 }]]))
+  assert.deepEqual([leases.has('a'), leases.lapsesAt()], [false, 40_000])
+  assert.equal(leases.settled(['b', 'of another stream']), true)
+})
+
+test('[SSE-3] a delivery that is gone when its turn to be read comes leaves its place', async () => {
+  const { stream } = streamOf([claimed(1, async () => undefined)], 1)
+  await until(() => stream.isIdle())
+  assert.deepEqual(stream.held(), [])
+})
+
+test('[SSE-4] a stream that is closed while it claims has closed when it holds what was claimed', async () => {
+  const claiming = Promise.withResolvers<ClaimedDelivery[]>()
+  const { stream } = streamOf([claiming.promise], 10)
+  const closed = stream.close().then(() => stream.held().length)
+  await new Promise(setImmediate)
+  claiming.resolve(claimed(2, '{}'))
+  assert.equal(await closed, 2)
+})
+
+test('[SSE-3] room that is made after a claim that failed is claimed for', async () => {
+  const { stream, seen } = streamOf([Promise.reject(new Error('the store is away'))], 10)
+  await until(() => seen.failed === 1)
+  stream.drained()
+  await until(() => stream.isIdle())
+  assert.equal(seen.limits.length, 2)
+})
+
+test('[SSE-3] what arrives in the moment in which a stream comes to rest is claimed', async () => {
+  const { stream, seen } = streamOf([], 10)
+  seen.offered = () => {
+    seen.offered = () => {}
+    queueMicrotask(stream.pump)
+  }
+  await until(() => stream.isIdle())
+  assert.equal(seen.limits.length, 2)
+})
+
+test('a stream claims as many deliveries at once as have some 64 KiB together, by the last ones', async () => {
+  const short = streamOf([claimed(4, '{}', 'a'), claimed(9, '{}', 'b')], 60)
+  await until(() => short.stream.isIdle())
+  assert.deepEqual(short.seen.limits, [4, 9, 47])
+  const long = streamOf([claimed(4, 'x'.repeat(200_000))], 60)
+  await until(() => long.stream.isIdle())
+  assert.deepEqual(long.seen.limits, [4, 1])
+})
+
+test('[SSE-3] a stream that stays full, whatever arrives, is full since one moment', async () => {
+  const { stream, seen } = streamOf([claimed(2, '{}')], 2)
+  await until(() => stream.isFull())
+  for (let i = 0; i < 3; i++) {
+    stream.pump()
+    await new Promise(setImmediate)
+  }
+  assert.equal(seen.filled, 1)
+})
