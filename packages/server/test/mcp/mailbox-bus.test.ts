@@ -56,3 +56,23 @@ test('[MCP-4] a notice of another node that names nobody, because it would be to
   hear(null, false)
   assert.deepEqual(sent, ['agt_1', 'agt_2'])
 })
+
+test('[MCP-4] a subscription that ends, also twice, takes no other of the agent with it', async () => {
+  let hear: Parameters<Wakeups['watch']>[0] = () => {}
+  const bus = makeMailboxBus({ watch: (heard) => void (hear = heard) } as Wakeups)
+  let sent: string[] = []
+  const open = (name: string) =>
+    bus.runAs({ recipientId: 'agt_1', taken: async () => {} }, () => bus.subscribe(() => void sent.push(name)))
+  const [first, second] = [open('first'), open('second')]
+  first()
+  await nextTurn()
+  hear(['agt_1'], false)
+  assert.deepEqual(sent, ['second'])
+  second()
+  open('third')
+  second()
+  await nextTurn()
+  sent = []
+  hear(['agt_1'], false)
+  assert.deepEqual(sent, ['third'])
+})

@@ -32,3 +32,19 @@ test('[MCP-11] a subscription ends when its credential is refused, not while it 
   close()
   await clock.advance(500)
 })
+
+test('[MCP-11] a credential whose check takes long is checked once at a time', async () => {
+  const clock = fakeClock()
+  const checks: PromiseWithResolvers<void>[] = []
+  const { close } = makeSubscriptions(clock).open(
+    'agt_1',
+    () => checks[checks.push(Promise.withResolvers()) - 1]!.promise,
+  )
+  await clock.advance(2_000)
+  assert.equal(checks.length, 1)
+  checks[0]!.resolve()
+  await clock.advance(500)
+  assert.equal(checks.length, 2)
+  close()
+  await clock.advance(500)
+})
