@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { databaseFile } from '../../src/store/data-directory.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
+import { watchLog } from '../../src/store/sqlite-wal.ts'
 import { StoreUnavailable, type Store } from '../../src/store/db.ts'
 import { sqlite } from '../support/engines.ts'
 import { turnsUntil } from '../support/turns-until.ts'
@@ -211,5 +214,27 @@ test('[STO-1] the log restarts while writing goes on', async () => {
         Array.from({ length: rows }, () => [++n, text]),
       ),
     )
+  }
+})
+
+test('[STO-1] a disk is quick once it has been for a while: not at the start, nor just after a slow flush', async (t) => {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'sensorium-test-')), 'a.db')
+  t.after(() => fs.rmSync(path.dirname(file), { recursive: true }))
+  fs.writeFileSync(`${file}-wal`, '')
+  let now = 0
+  const log = watchLog(file, () => now)
+  t.after(() => log.close())
+  const flush = async (ms: number) => {
+    const flushed = log.sync()
+    now += ms
+    await flushed
+  }
+  assert.equal(log.isQuick(), false)
+  for (const slow of [0, 3]) {
+    if (slow > 0) await flush(slow)
+    await flush(0)
+    assert.equal(log.isQuick(), false)
+    for (let i = 0; i < 25; i++) await flush(0)
+    assert.equal(log.isQuick(), true)
   }
 })
