@@ -19,7 +19,8 @@ const BETWEEN_CHECKPOINTS_MS = 200
 const LONG_LOG = 4_000
 /**
  * A read waits for a flush that takes no longer than this. The alternative, a snapshot held by each commit, costs 50 to
- * 60 µs of the main thread: at 500 events a second receipts took 8 to 11 % longer with it.
+ * 60 µs of the main thread: at 500 events a second receipts took 8 to 11 % longer with it on a busy host, and up to 7 %
+ * on a quiet one.
  */
 const QUICK_MS = 1
 /** How much a slow flush counts after each further one: a disk is quick again after some twenty. */
