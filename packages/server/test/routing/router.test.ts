@@ -229,7 +229,8 @@ onBothEngines((engine) => {
       const [loud, other] = await Promise.allSettled([send(tenant.id), send(quiet.id)])
       assert.equal(other.status === 'fulfilled' && other.value[0]!.status, 'accepted')
       assert.equal(loud.status === 'rejected' && (loud.reason as Failure).code, 'service_unavailable')
-      assert.deepEqual(order, [quiet.id, tenant.id])
+      // With several writers neither waits for the other, and the disk decides.
+      if (!store.isShared) assert.deepEqual(order, [quiet.id, tenant.id])
     })
 
     test('[FAIR-6] a cheap publish does not leave its group with a costly one of the tenant that is routed again', async () => {
