@@ -5,7 +5,6 @@ import {
   createClient,
   SensoriumError,
   type Client,
-  type ClientOptions,
   type DeadLetterItem,
   type ErrorBody,
   type Published,
@@ -13,7 +12,6 @@ import {
 import { eachOf } from '../src/pages.ts'
 import { onBothEngines } from '../../server/test/support/engines.ts'
 import { serviceForSuite, tenantForSuite } from '../../server/test/support/service.ts'
-import { turnsUntil } from '../../server/test/support/turns-until.ts'
 
 test('[SDK-1] a key is minted with scopes that are a constant', async () => {
   const bodies: unknown[] = []
@@ -24,35 +22,6 @@ test('[SDK-1] a key is minted with scopes that are a constant', async () => {
   const scopes = ['send', 'receive'] as const
   await createClient({ url: 'http://service', token: 't', fetch: given }).keys.mint('agt_1', { scopes })
   assert.deepEqual(bodies, [{ scopes }])
-})
-
-test('[SDK-3] a failed connection is an error that names the address and the reason', async () => {
-  const client = createClient({ url: 'http://127.0.0.1:2', apiKey: `ak_live_${'x'.repeat(32)}`, attempts: 1 })
-  await assert.rejects(client.publish({ type: 'x' }), {
-    name: 'ConnectionError',
-    message: 'POST /v1/auth/token: the connection to 127.0.0.1:2 failed (ECONNREFUSED)',
-  })
-})
-
-test('[SDK-3] a stream or an export that does not begin is an error that names the address and the reason', async () => {
-  const clientWith = (more: Partial<ClientOptions> = {}): Client =>
-    createClient({ url: 'http://127.0.0.1:2', token: 't', attempts: 1, ...more })
-  const failure = (message: string): object => ({ name: 'ConnectionError', message })
-  const nobody = 'the connection to 127.0.0.1:2 failed (ECONNREFUSED)'
-  const away = clientWith()
-  const lines = away.memory.exportLines()
-  await assert.rejects(lines.next(), failure(`GET /v1/memories/export: ${nobody}`))
-  const told = Promise.withResolvers<unknown>()
-  const worker = away.worker({ mode: 'sse', handle() {}, onError: told.resolve })
-  await assert.rejects(Promise.reject(await told.promise), failure(`GET /v1/delivery/stream: ${nobody}`))
-  await worker.stop()
-  const silent: typeof fetch = (_, init) =>
-    new Promise((_resolve, reject) => init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason)))
-  const late = clientWith({ fetch: silent, timeoutMs: 20 }).memory.exportLines()
-  await assert.rejects(late.next(), failure('GET /v1/memories/export: no response within 0.02 s'))
-  const page: typeof fetch = async () => new Response('<html>', { headers: { 'content-type': 'text/html' } })
-  const other = clientWith({ fetch: page }).memory.exportLines()
-  await assert.rejects(other.next(), failure('GET /v1/memories/export: the response is no application/x-ndjson'))
 })
 
 // The types are a part of this test: with `exactOptionalPropertyTypes` it does not compile if one refuses undefined.
@@ -292,46 +261,6 @@ onBothEngines((engine) => {
     const body = JSON.stringify({ specversion: '1.0', type: 'a.b', source: '/s', id: 'earlier' })
     assert.equal((await fetch(`${service.url}/v1/events`, { method: 'POST', headers, body })).status, 202)
     await assert.rejects(publish(1, key), { code: 'conflict' })
-  })
-
-  test('[CON-7] live yields events and counts until it is aborted, across a stream that broke off', async () => {
-    const agent = await tenant.agent()
-    const opened: ReadableStreamDefaultReader[] = []
-    let streams = 0
-    // The first stream breaks off after its head.
-    const flaky: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init)
-      if (!String(input).includes('/v1/live') || streams++ > 0) return response
-      opened.push(response.body!.getReader())
-      return new Response(new ReadableStream({ start: (controller) => controller.error(new Error('cut off')) }))
-    }
-    const client = createClient({ url: service.url, apiKey: tenant.adminKey, fetch: flaky })
-    const stop = new AbortController()
-    const errors: unknown[] = []
-    const messages = client.live({ type: 'live.*' }, { signal: stop.signal, onError: (error) => errors.push(error) })
-    let next = messages.next()
-    // The client opens the second stream after a short wait on the machine's clock.
-    await turnsUntil(() => streams >= 2)
-    let kind: string | undefined
-    for (let n = 0; kind !== 'event'; n++) {
-      await service.call('POST /v1/events', {
-        token: agent.token,
-        body: { specversion: '1.0', type: 'live.x', source: '/s', id: `live-${n}` },
-      })
-      await service.clock.advance(1_000)
-      const { value } = await next
-      kind = value!.kind
-      next = messages.next()
-    }
-    assert.equal(errors.length, 1)
-    stop.abort()
-    for (let last = await next; !last.done; last = await messages.next());
-    for (const reader of opened) await reader.cancel().catch(() => {})
-  })
-
-  test('[CON-7] live is refused to an agent', async () => {
-    const client = createClient({ url: service.url, apiKey: (await tenant.agent()).key })
-    await assert.rejects(client.live().next(), { code: 'insufficient_scope' })
   })
 
   // The last test, because it moves the clock past the end of every token that the others use.

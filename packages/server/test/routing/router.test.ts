@@ -1,49 +1,19 @@
 // The routing that a node keeps in memory is what is committed, whatever happens to concurrent transactions.
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, test } from 'node:test'
-import { makeHandover } from '../../src/delivery/handover.ts'
-import { makeWakeups } from '../../src/delivery/wake.ts'
 import { NO_ADDRESSEES } from '../../src/events/addressee.ts'
 import { NONE_KNOWN } from '../../src/events/causation.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
 import { makeWriteGroup } from '../../src/events/write-group.ts'
-import { insertInterests, type InterestRow } from '../../src/interests/sql.ts'
-import type { Failure } from '../../src/kernel/failure.ts'
-import { idMaker } from '../../src/kernel/ids.ts'
 import { recordRoutingChange } from '../../src/routing/changes.ts'
-import { makeRouter, RoutingMoved, type Router } from '../../src/routing/router.ts'
+import { RoutingMoved, type Router } from '../../src/routing/router.ts'
 import type { RoutingTable } from '../../src/routing/table.ts'
 import type { Db, Store } from '../../src/store/db.ts'
-import { makeQuotas } from '../../src/tenants/quotas.ts'
-import { makeSettingsCache } from '../../src/tenants/settings.ts'
 import { onBothEngines, type Engine } from '../support/engines.ts'
 import { serviceForSuite, type TestAgent, type TestTenant } from '../support/service.ts'
 import { event, eventIds, interest, poll, publish } from '../events/tools.ts'
-
-let n = 0
-
-function interestRow(
-  tenantId: string,
-  agentId: string,
-  event_type: string,
-  filter_expression: string | null = null,
-): InterestRow {
-  const id = `int_router${++n}`
-  return {
-    tenant_id: tenantId,
-    id,
-    agent_id: agentId,
-    event_type,
-    filter_expression,
-    conflict_key: id,
-    priority: 0,
-    enrichment_depth: 'none',
-    active: 1,
-    created_at: 0,
-    updated_at: 0,
-  }
-}
+import { routerSuite } from './router-suite.ts'
 
 /** Adds a table in which a dangling reference makes the commit fail: the engines check it at the very end. */
 const breakable = async (store: Store): Promise<void> => {
@@ -77,37 +47,17 @@ async function fillDisk(engine: Engine, store: Store): Promise<() => Promise<voi
 
 onBothEngines((engine) => {
   describe('the router', () => {
-    const service = serviceForSuite(engine)
+    const suite = routerSuite(engine)
+    const { service, parts, subscribe, tableNow } = suite
+    before(() => breakable(service.store))
     let store: Store
     let tenant: TestTenant
     let agent: TestAgent
     let router: Router
-    before(async () => {
-      store = service.store
-      await breakable(store)
-    })
     beforeEach(async () => {
-      tenant = await service.tenant()
-      agent = await tenant.agent()
-      router = makeRouter(store, () => {})
-      await router.prepare([tenant.id])
+      ;({ store, tenant, agent, router } = await suite.fresh())
     })
 
-    const parts = () => ({
-      wakeups: makeWakeups(store),
-      handover: makeHandover(() => ({ visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5] })),
-      makeId: idMaker(service.clock.now),
-      clock: service.clock,
-      quotas: makeQuotas(store, service.clock, makeSettingsCache(store).of),
-      added() {},
-    })
-    const subscribe = async (tx: Db, type: string, filter: string | null = null): Promise<void> => {
-      const row = interestRow(tenant.id, agent.id, type, filter)
-      await insertInterests(tx, [row])
-      await recordRoutingChange(tx, tenant.id, 'interest', row.id, 0)
-    }
-    const tableNow = async (): Promise<RoutingTable> =>
-      store.tx(async (tx) => (await router.tables(tx, [tenant.id], false)).get(tenant.id)!)
     const globs = (table: RoutingTable): string[] => [...table.subscriptions.values()].map(({ glob }) => glob).sort()
     const stored = async (): Promise<string[]> =>
       (
@@ -210,82 +160,6 @@ onBothEngines((engine) => {
       })
       assert.equal(outcome!.status === 'accepted' && outcome!.recipients, 1)
     })
-
-    test('[FAIR-6] routing that moves all the time holds up nobody else, and ends with 503', async () => {
-      const quiet = await service.tenant()
-      const moving: Router = {
-        ...router,
-        async tables(tx, tenantIds, canStartOver) {
-          if (tenantIds.includes(tenant.id)) throw new RoutingMoved(tenant.id)
-          return router.tables(tx, tenantIds, canStartOver)
-        },
-      }
-      const publishHere = makePublish({ ...parts(), store, router: moving })
-      const order: string[] = []
-      const send = (tenantId: string) => {
-        const sent = prepareEvent(event(), '')
-        return publishHere({ tenantId, senderId: agent.id, events: [sent] }).finally(() => order.push(tenantId))
-      }
-      const [loud, other] = await Promise.allSettled([send(tenant.id), send(quiet.id)])
-      assert.equal(other.status === 'fulfilled' && other.value[0]!.status, 'accepted')
-      assert.equal(loud.status === 'rejected' && (loud.reason as Failure).code, 'service_unavailable')
-      // With several writers neither waits for the other, and the disk decides.
-      if (!store.isShared) assert.deepEqual(order, [quiet.id, tenant.id])
-    })
-
-    test('[FAIR-6] a cheap publish does not leave its group with a costly one of the tenant that is routed again', async () => {
-      await store.tx((tx) => subscribe(tx, 'costly.*', `data.l.all(x, data.l.all(y, x + y >= 0))`))
-      await tableNow()
-      let hasMoved = false
-      let routedAgain = 0
-      const bothRoutedAgain = Promise.withResolvers<null>()
-      const release = Promise.withResolvers<void>()
-      const moving: Router = {
-        ...router,
-        known: (tenantId) => (hasMoved ? undefined : router.known(tenantId)),
-        async prepare(tenantIds) {
-          if (hasMoved && ++routedAgain === 2) bothRoutedAgain.resolve(null)
-          if (hasMoved) await release.promise
-          return router.prepare(tenantIds)
-        },
-        async tables(tx, tenantIds, canStartOver) {
-          const tables = await router.tables(tx, tenantIds, canStartOver)
-          if (hasMoved) return tables
-          hasMoved = true
-          throw new RoutingMoved(tenant.id, 1_000)
-        },
-      }
-      const publishHere = makePublish({ ...parts(), store, router: moving })
-      const l = Array.from({ length: 100 }, (_, i) => i)
-      const send = (type: string) => {
-        const events = [prepareEvent(event({ type, data: { l } }), '')]
-        return publishHere({ tenantId: tenant.id, senderId: agent.id, events })
-      }
-      const [costly, cheap] = [send('costly.one'), send('cheap.one')]
-      const first = await Promise.race([cheap, bothRoutedAgain.promise])
-      release.resolve()
-      assert.equal(first?.[0]?.status, 'accepted')
-      assert.equal((await costly)[0]!.status, 'accepted')
-    })
-
-    test('[FAIR-6] costly routing that is out of date is not found again in a transaction, however often it moves', async () => {
-      const filter = (i: number): string => `data.l.all(x, data.l.all(y, x + y >= ${-i}))`
-      await store.tx(async (tx) => {
-        for (let i = 0; i < 10; i++) await subscribe(tx, 'costly.*', filter(i))
-      })
-      const l = Array.from({ length: 400 }, (_, i) => i)
-      const events = Array.from({ length: 100 }, () => prepareEvent(event({ type: 'costly.one', data: { l } }), '{}'))
-      const outdated = { version: -1, stamp: '', steps: 0, addressees: NO_ADDRESSEES }
-      const routed = { ...outdated, events: events.map(() => ({ matches: [], refused: null })) }
-      const { makeId, clock, handover } = parts()
-      const write = makeWriteGroup(router, makeId, clock)
-      const group = [{ submission: { tenantId: tenant.id, senderId: agent.id, events }, routed }]
-      await assert.rejects(
-        store.tx((tx) => write(tx, group, false, handover.take, NONE_KNOWN)),
-        RoutingMoved,
-      )
-    })
-
     test('[RTE-2] the router catches up with many changes, and with changes whose rows are gone', async () => {
       await store.tx(async (tx) => {
         for (let i = 0; i < 1_100; i++) await subscribe(tx, `many.${i}`)
@@ -297,30 +171,6 @@ onBothEngines((engine) => {
         await tx.run('delete from routing_changes where tenant_id = ?', [tenant.id])
       })
       assert.equal((await tableNow()).size, 0)
-    })
-
-    test('[RTE-4] concurrent publishes of one id after changes of routing do not deadlock', async () => {
-      const publishHere = makePublish({ ...parts(), store, router })
-      for (let round = 0; round < 60; round++) {
-        await store.tx((tx) => subscribe(tx, `round.${round}`))
-        // Long and short ones: the statement that is sent first is often not the first to arrive.
-        const events = ['x'.repeat(600_000), '', '', 'y'.repeat(100_000)].map((data) => {
-          const envelope = event({ id: `same-${round}`, type: 'same.thing', data })
-          return prepareEvent(envelope, JSON.stringify(envelope))
-        })
-        const outcomes = await Promise.all(
-          events.map(async (one, i) => {
-            for (let turns = 0; turns < i; turns++) await new Promise(setImmediate)
-            return publishHere({ tenantId: tenant.id, senderId: agent.id, events: [one] })
-          }),
-        )
-        assert.deepEqual(outcomes.map(([outcome]) => outcome!.status).sort(), [
-          'accepted',
-          'duplicate',
-          'duplicate',
-          'duplicate',
-        ])
-      }
     })
   })
 
