@@ -47,7 +47,11 @@ export async function putFacts(tx: Db, { tenant_id, id, metadata }: Described): 
 export const removeFacts = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_facts where tenant_id = ? and memory_id = ?', [tenantId, id])
 
-/** Returns what facts can be made of, and locks the memory against changes until the transaction ends. */
+/**
+ * Returns what facts can be made of, and locks the memory against changes until the transaction ends; undefined if
+ * another holds it. To wait would be a deadlock: with the index of a memory locked, for one that an expiry has locked
+ * ahead, which waits for an embedder, which waits for that index.
+ */
 export const lockMetadata = (
   tx: Db,
   { tenant_id, id }: Pick<Described, 'tenant_id' | 'id'>,
@@ -55,7 +59,7 @@ export const lockMetadata = (
   one(
     tx,
     `select tenant_id, id, case when octet_length(metadata) <= ${MAX_METADATA} then metadata else '{}' end as metadata
-       from memories where tenant_id = ? and id = ? ${tx.dialect.forShare}`,
+       from memories where tenant_id = ? and id = ? ${tx.dialect.skipLocked}`,
     [tenant_id, id],
   )
 

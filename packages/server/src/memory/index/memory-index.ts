@@ -119,7 +119,10 @@ export interface MemoryIndex {
    * unless its vectors are `ready`.
    */
   put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
-  /** Replaces the words and facts of a memory if its text is still at this version. Returns whether it is. */
+  /**
+   * Replaces the words and facts of a memory if its text is still at this version, and nobody else holds the memory.
+   * Returns whether that is so.
+   */
   reword(tx: Db, memory: Named & Texts, version: number): Promise<boolean>
   /** Called in the transaction that removes a memory. No search finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
