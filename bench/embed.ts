@@ -14,7 +14,8 @@ import { getLoadablePath } from 'sqlite-vec'
 import { BUILTIN_MODEL } from '../packages/server/src/memory/embed/builtin.ts'
 import { bytesOf } from '../packages/server/src/memory/embed/embedding.ts'
 import { loadModel } from '../packages/server/src/memory/embed/model.ts'
-import { insertMemory, type MemoryRow } from '../packages/server/src/memory/sql.ts'
+import { insertMemory } from '../packages/server/src/memory/sql.ts'
+import { memoryRow } from '../packages/server/test/memory/memory-row.ts'
 import { Connection } from './support/load.ts'
 import { quantile, serve, type Served } from './tools.ts'
 
@@ -112,33 +113,10 @@ async function fill(
       for (let i = first; i < Math.min(count, first + 500); i++) {
         const id = `mem_${String(i).padStart(26, '0')}`
         const vector = unit(centres[i % 100]!)
-        const row: MemoryRow = {
-          tenant_id: tenantId,
-          id,
-          agent_id: agentId,
-          team_id: null,
-          project_id: null,
-          type: 'semantic',
-          scope: 'agent',
-          status: 'active',
+        const row = memoryRow({ tenant_id: tenantId, agent_id: agentId, id }, now, {
           title: sentence(3),
           content: sentence(15),
-          confidence: 1,
-          importance: 0.5,
-          metadata: '{}',
-          metadata_id: null,
-          metadata_bytes: null,
-          source_type: null,
-          source_id: null,
-          source_url: null,
-          source_event_id: null,
-          external_id: null,
-          freshness_date: null,
-          expires_at: null,
-          created_at: now,
-          updated_at: now,
-          accessed_at: now,
-        }
+        })
         await insertMemory(tx, row)
         await served.app.memory.index.put(tx, row)
         await served.app.memory.index.keep(tx, BUILTIN_MODEL, {

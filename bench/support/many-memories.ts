@@ -7,8 +7,9 @@ import { BUILTIN_MODEL } from '../../packages/server/src/memory/embed/builtin.ts
 import type { Embedded } from '../../packages/server/src/memory/embed/embedding.ts'
 import { loadModel } from '../../packages/server/src/memory/embed/model.ts'
 import type { MemoryIndex } from '../../packages/server/src/memory/index/memory-index.ts'
-import { insertMemory, type MemoryRow } from '../../packages/server/src/memory/sql.ts'
+import { insertMemory } from '../../packages/server/src/memory/sql.ts'
 import type { Store } from '../../packages/server/src/store/db.ts'
+import { memoryRow } from '../../packages/server/test/memory/memory-row.ts'
 
 const SENTENCES = 1_200
 const TOGETHER = 250
@@ -85,7 +86,14 @@ export async function fillMemories(material: Material, filling: Filling): Promis
         const words = texts[at]!.split(' ')
         const other = any(texts).split(' ')
         for (let n = 0; n < words.length / 3; n++) words[Math.floor(random() * words.length)] = any(other)
-        const row = memory(tenantId, agentId, i, `Note ${i} on ${any(other)}`, words.join(' '))
+        const row = memoryRow(
+          { tenant_id: tenantId, agent_id: agentId, id: `mem_${String(i).padStart(26, '0')}` },
+          Date.now(),
+          {
+            title: `Note ${i} on ${any(other)}`,
+            content: words.join(' '),
+          },
+        )
         await insertMemory(tx, row)
         await index.put(tx, row, undefined, {
           model: BUILTIN_MODEL,
@@ -101,32 +109,5 @@ export async function fillMemories(material: Material, filling: Filling): Promis
     for (let lane = 0; lane < Math.min(4, store.writers) && first < filling.to; lane++, first += TOGETHER)
       lanes.push(write(first, Math.min(filling.to, first + TOGETHER)))
     await Promise.all(lanes)
-  }
-}
-
-function memory(tenant_id: string, agent_id: string, i: number, title: string, content: string): MemoryRow {
-  const now = Date.now()
-  const none = {
-    team_id: null,
-    project_id: null,
-    source_type: null,
-    source_id: null,
-    source_url: null,
-    metadata_id: null,
-  }
-  return {
-    ...none,
-    ...{ tenant_id, agent_id, title, content, id: `mem_${String(i).padStart(26, '0')}` },
-    ...{
-      type: 'semantic',
-      scope: 'agent',
-      status: 'active',
-      confidence: 1,
-      importance: 0.5,
-      metadata: '{}',
-      metadata_bytes: null,
-    },
-    ...{ source_event_id: null, external_id: null, freshness_date: null, expires_at: null },
-    ...{ created_at: now, updated_at: now, accessed_at: now },
   }
 }

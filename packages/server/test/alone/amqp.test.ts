@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import rhea, { type Connection } from 'rhea'
 import type { Connector } from '@sensorium/contract'
-import { layWire } from '../support/cut-wire.ts'
+import { layWireTo } from '../support/cut-wire.ts'
 import { onBothEngines, postgres, POSTGRES_URL, type Engine } from '../support/engines.ts'
 import { startProcess, type RunningProcess } from '../support/process.ts'
 import { noBroker, startRabbit, type RabbitServer } from '../support/rabbitmq.ts'
@@ -213,13 +213,10 @@ test('[AMQP-2] while the store is away messages are released, and are stored whe
   skip: skip || (POSTGRES_URL ? false : 'PostgreSQL is missing'),
 }, async (t) => {
   const fresh = await postgres.fresh()
-  t.after(fresh.drop)
-  const url = new URL(fresh.env['DATABASE_URL']!)
-  const wire = await layWire(Number(url.port))
-  url.port = String(wire.port)
+  const { wire, url } = await layWireTo(fresh.env['DATABASE_URL']!)
   const engine: Engine = {
     name: 'postgres',
-    fresh: async () => ({ env: { ...fresh.env, DATABASE_URL: url.href }, drop: async () => {} }),
+    fresh: async () => ({ ...fresh, env: { ...fresh.env, DATABASE_URL: url } }),
   }
   const service = await startService(engine, {}, realClock())
   t.after(async () => {

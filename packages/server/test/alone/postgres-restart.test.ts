@@ -7,7 +7,7 @@ import { postgresColumns } from '../../src/memory/index/columns-postgres.ts'
 import { StoreUnavailable } from '../../src/store/db.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { layWire } from '../support/cut-wire.ts'
+import { layWireTo } from '../support/cut-wire.ts'
 import { SECRET, type Engine } from '../support/engines.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts'
 import { startService } from '../support/service.ts'
@@ -58,13 +58,11 @@ test('[HTTP-28] the store works again after a restart of the server, and so do i
 test('[HTTP-28] the service answers 503 with Retry-After while the server is away and serves again when it is back', {
   skip,
 }, async (t) => {
-  const url = new URL(server.url)
-  const wire = await layWire(Number(url.port))
+  const { wire, url } = await layWireTo(server.url)
   t.after(() => wire.cut())
-  url.port = String(wire.port)
   const engine: Engine = {
     name: 'postgres',
-    fresh: async () => ({ env: { DATABASE_URL: url.href, SENSORIUM_SECRET: SECRET }, drop: async () => {} }),
+    fresh: async () => ({ env: { DATABASE_URL: url, SENSORIUM_SECRET: SECRET }, drop: async () => {} }),
   }
   const service = await startService(engine)
   t.after(() => service.stop())

@@ -118,23 +118,29 @@ onBothEngines((engine) => {
   // Two nodes need a store that they can share.
   if (engine.name !== 'postgres') return
 
+  /** Makes the call on `other` after the first step here and what comes `meanwhile`: both have the same response. */
+  async function sameOnAnother(other: typeof service, meanwhile = async (): Promise<void> => {}): Promise<void> {
+    const chosen = { filter: {}, limit: 200 }
+    const { clock } = service
+    let second!: ReturnType<typeof bulk>
+    afterFirstStep(async () => {
+      const others = clock.sleepers()
+      await meanwhile()
+      let isOver = false
+      second = bulk('discard', chosen, other).finally(() => (isOver = true))
+      await turnsUntil(() => isOver || clock.sleepers() > others)
+    })
+    const first = await bulk('discard', chosen)
+    assert.deepEqual(first.body, { matched: 200, discarded: 200 })
+    await clock.advance(1_000)
+    assertReplay(first, await second)
+  }
+
   test('[CON-11] [NODE-2] [RACE-10] the same call on another node waits for the response to the first', async () => {
     const other = await service.another()
     try {
       await bury(4)
-      const chosen = { filter: {}, limit: 200 }
-      const { clock } = service
-      let second!: ReturnType<typeof bulk>
-      afterFirstStep(async () => {
-        const others = clock.sleepers()
-        let isOver = false
-        second = bulk('discard', chosen, other).finally(() => (isOver = true))
-        await turnsUntil(() => isOver || clock.sleepers() > others)
-      })
-      const first = await bulk('discard', chosen)
-      assert.deepEqual(first.body, { matched: 200, discarded: 200 })
-      await clock.advance(1_000)
-      assertReplay(first, await second)
+      await sameOnAnother(other)
       assert.equal(await total(), 200)
     } finally {
       await other.stop()
@@ -155,23 +161,13 @@ onBothEngines((engine) => {
       await bury(2)
       t.mock.timers.enable({ apis: ['setInterval'] })
       const { clock } = service
-      const chosen = { filter: {}, limit: 200 }
-      let second!: ReturnType<typeof bulk>
-      afterFirstStep(async () => {
-        const others = clock.sleepers()
+      await sameOnAnother(other, async () => {
         for (let i = 0; i < 4; i++) {
           clock.moveNow(10_000)
           t.mock.timers.tick(10_000)
           await until(async () => (await markedAt()) === clock.now())
         }
-        let isOver = false
-        second = bulk('discard', chosen, other).finally(() => (isOver = true))
-        await turnsUntil(() => isOver || clock.sleepers() > others)
       })
-      const first = await bulk('discard', chosen)
-      assert.deepEqual(first.body, { matched: 200, discarded: 200 })
-      await clock.advance(1_000)
-      assertReplay(first, await second)
     } finally {
       await other.stop()
     }

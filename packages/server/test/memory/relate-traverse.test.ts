@@ -14,6 +14,7 @@ import { migrate } from '../../src/store/migrate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { START } from '../support/fake-clock.ts'
 import { emptyStore, type OpenedStore } from '../support/store.ts'
+import { memoryRow } from './memory-row.ts'
 
 const VIEWER = { kind: 'agent', id: 'me', teamId: 'blue' } as const
 
@@ -77,34 +78,8 @@ const shown = (item: Reached): Item => ({
   strength: item.strength,
 })
 
-const memoryRow = (tenant: string, id: string, more: Partial<MemoryRow> = {}): MemoryRow => ({
-  tenant_id: tenant,
-  id,
-  agent_id: 'me',
-  team_id: null,
-  scope: 'agent',
-  status: 'active',
-  type: 'entity',
-  expires_at: null,
-  title: id,
-  content: id,
-  confidence: 1,
-  importance: 1,
-  metadata: '{}',
-  metadata_id: null,
-  metadata_bytes: null,
-  project_id: null,
-  source_type: null,
-  source_id: null,
-  source_url: null,
-  source_event_id: null,
-  external_id: null,
-  freshness_date: null,
-  created_at: START,
-  updated_at: START,
-  accessed_at: START,
-  ...more,
-})
+const entity = (tenant: string, id: string, more: Partial<MemoryRow> = {}): MemoryRow =>
+  memoryRow({ tenant_id: tenant, agent_id: 'me', id }, START, { type: 'entity', ...more })
 
 const edgeRow = (
   tenant: string,
@@ -177,7 +152,7 @@ onBothEngines((engine) => {
       fc.asyncProperty(graph, async ({ kinds: chosen, edges: wanted }) => {
         const tenant = `t${++round}`
         const id = (i: number) => `mem_${i}`
-        const memories = chosen.map((kind, i) => memoryRow(tenant, id(i), i === 0 ? {} : kind))
+        const memories = chosen.map((kind, i) => entity(tenant, id(i), i === 0 ? {} : kind))
         const edges = wanted
           .filter(({ from, to }) => from !== to)
           .map((edge, i) => edgeRow(tenant, `rel_${10 + i}`, id(edge.from), id(edge.to), edge.strength, edge.type))
@@ -204,7 +179,7 @@ onBothEngines((engine) => {
   test('[REL-8] strengths whose product underflows become 0, not a failure', async () => {
     const tenant = 'tiny'
     await save(
-      ['a', 'b', 'c', 'd'].map((id) => memoryRow(tenant, id)),
+      ['a', 'b', 'c', 'd'].map((id) => entity(tenant, id)),
       [
         edgeRow(tenant, 'r1', 'a', 'b', 1e-200),
         edgeRow(tenant, 'r2', 'b', 'c', 1e-200),
@@ -222,7 +197,7 @@ onBothEngines((engine) => {
     const viewer = { ...VIEWER, tenantId: tenant }
     const name = (i: number) => `mem_${String(i).padStart(5, '0')}`
     const strengthOf = (i: number) => ((i * 7919) % 10_007) / 10_007
-    const memories = Array.from({ length: 2_501 }, (_, i) => memoryRow(tenant, name(i)))
+    const memories = Array.from({ length: 2_501 }, (_, i) => entity(tenant, name(i)))
     // 0 → 1..600 → 601..1800, and 1 → 1801..2500 weakly.
     const edges = [
       ...Array.from({ length: 600 }, (_, i) => edgeRow(tenant, `rel_a${i}`, name(0), name(i + 1), strengthOf(i))),
@@ -251,7 +226,7 @@ onBothEngines((engine) => {
     // 90 memories, all related to all: five million paths of length three in both directions, 8010 relationships.
     const tenant = 'dense'
     const name = (i: number) => `mem_${String(i).padStart(3, '0')}`
-    const memories = Array.from({ length: 90 }, (_, i) => memoryRow(tenant, name(i)))
+    const memories = Array.from({ length: 90 }, (_, i) => entity(tenant, name(i)))
     const edges = memories.flatMap((_, i) =>
       memories.flatMap((__, j) => (i === j ? [] : [edgeRow(tenant, `rel_${i}_${j}`, name(i), name(j), 0.5)])),
     )
@@ -267,9 +242,7 @@ onBothEngines((engine) => {
     const viewer = { ...VIEWER, tenantId: tenant }
     const name = (i: number) => `mem_${String(i).padStart(5, '0')}`
     const strengthOf = (i: number) => ((i * 7919) % 10_007) / 10_007
-    const memories = Array.from({ length: 3_061 }, (_, i) =>
-      memoryRow(tenant, name(i), i % 50 ? {} : { scope: 'team' }),
-    )
+    const memories = Array.from({ length: 3_061 }, (_, i) => entity(tenant, name(i), i % 50 ? {} : { scope: 'team' }))
     const edges = Array.from({ length: 60 }, (_, i) =>
       edgeRow(tenant, `rel_a${i}`, name(0), name(i + 1), strengthOf(i)),
     )

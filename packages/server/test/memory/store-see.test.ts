@@ -4,13 +4,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEMORY_SCOPES, MEMORY_STATUSES, MEMORY_TYPES } from '@sensorium/contract'
 import { maySee, seenBy, disjointSeenBy, type Viewer } from '../../src/memory/see.ts'
-import { insertMemory, pageMemories, type MemoryRow } from '../../src/memory/sql.ts'
+import { insertMemory, pageMemories } from '../../src/memory/sql.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { START } from '../support/fake-clock.ts'
 import { serviceForSuite, tenantForSuite } from '../support/service.ts'
 import { emptyStore } from '../support/store.ts'
+import { memoryRow } from './memory-row.ts'
 import { ids, memoryCalls, orgAdmin } from './tools.ts'
 
 onBothEngines((engine) => {
@@ -79,30 +80,11 @@ onBothEngines((engine) => {
         fc.array(anyViewer, { minLength: 5, maxLength: 5 }),
         async (memories, viewers) => {
           round++
-          const rows = memories.map(
-            (memory, i): MemoryRow => ({
-              ...memory,
-              id: `mem_${String(i).padStart(3, '0')}`,
-              tenant_id: `${memory.tenant_id}-${round}`,
-              title: 't',
-              content: 'c',
-              confidence: 1,
-              importance: 1,
-              metadata: '{}',
-              metadata_id: null,
-              metadata_bytes: null,
-              project_id: null,
-              source_type: null,
-              source_id: null,
-              source_url: null,
-              source_event_id: null,
-              external_id: null,
-              freshness_date: null,
-              created_at: 1,
-              updated_at: 1,
-              accessed_at: 1,
-            }),
-          )
+          const rows = memories.map((memory, i) => {
+            const id = `mem_${String(i).padStart(3, '0')}`
+            const tenant_id = `${memory.tenant_id}-${round}`
+            return memoryRow({ tenant_id, agent_id: memory.agent_id, id }, 1, { ...memory, tenant_id })
+          })
           await store.tx(async (tx) => {
             for (const row of rows) await insertMemory(tx, row)
           })

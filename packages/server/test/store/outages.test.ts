@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { StoreUnavailable } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { layWire } from '../support/cut-wire.ts'
+import { layWireTo } from '../support/cut-wire.ts'
 import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { emptyStore } from '../support/store.ts'
 
@@ -93,9 +93,8 @@ test('[SCL-12] PostgreSQL: a transaction of a machine that is gone holds up othe
 }, async (t) => {
   const { store, env, drop } = await emptyStore(postgres)
   t.after(drop)
-  const url = new URL(env['DATABASE_URL']!)
-  const wire = await layWire(Number(url.port))
-  const far = openPostgres({ url: url.href.replace(url.port, String(wire.port)), clock: systemClock })
+  const { wire, url } = await layWireTo(env['DATABASE_URL']!)
+  const far = openPostgres({ url, clock: systemClock })
   const isGone = Promise.withResolvers<void>()
   const isOver = Promise.withResolvers<void>()
   const itsEnd = assert.rejects(

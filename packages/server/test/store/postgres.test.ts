@@ -7,7 +7,7 @@ import { isUniqueViolation } from '../../src/store/postgres-wire.ts'
 import { StoreUnavailable, type Store, type Trouble } from '../../src/store/db.ts'
 import { gatherStatistics } from '../../src/store/statistics.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
-import { layWire } from '../support/cut-wire.ts'
+import { layWireTo } from '../support/cut-wire.ts'
 import { emptyStore, makeStore, type OpenedStore } from '../support/store.ts'
 
 const skip = POSTGRES_URL ? false : 'PostgreSQL is missing'
@@ -259,10 +259,8 @@ test('[SCL-4] with Citus, PostgreSQL chooses how it plans: a shard is found by t
 })
 
 test('[HTTP-24] [HTTP-28] a server that hangs is an outage: calls to it time out', { skip }, async () => {
-  const url = new URL(POSTGRES_URL!)
-  const wire = await layWire(Number(url.port))
-  url.port = String(wire.port)
-  const hanging = openPostgres({ url: url.href, clock: systemClock })
+  const { wire, url } = await layWireTo(POSTGRES_URL!)
+  const hanging = openPostgres({ url, clock: systemClock })
   await hanging.ping()
   await hanging.lookUp('select 1 as n')
   wire.freeze()

@@ -5,7 +5,7 @@ import { makeWakeups } from '../../src/delivery/wake.ts'
 import { systemClock, type Clock } from '../../src/kernel/clock.ts'
 import type { Store } from '../../src/store/db.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { layWire } from '../support/cut-wire.ts'
+import { layWireTo } from '../support/cut-wire.ts'
 import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { emptyStore } from '../support/store.ts'
@@ -125,11 +125,9 @@ test('[FAIR-7] PostgreSQL: an event with many recipients wakes those on other no
 async function farEar(t: TestContext, clock: Clock) {
   const { store, env, drop } = await emptyStore(postgres)
   t.after(drop)
-  const url = new URL(env['DATABASE_URL']!)
-  const wire = await layWire(Number(url.port))
+  const { wire, url } = await layWireTo(env['DATABASE_URL']!)
   t.after(() => wire.cut())
-  url.port = String(wire.port)
-  const far = openPostgres({ url: url.href, clock })
+  const far = openPostgres({ url, clock })
   let hear = (): void => {}
   far.listen('mail', () => hear())
   /** Tells until something is heard. */

@@ -62,3 +62,11 @@ export async function layWire(port: number): Promise<Wire> {
     lead: (other) => void (toPort = other),
   }
 }
+
+/** Lays a wire to the database at `url`. A client that is given the URL that comes back goes over the wire. */
+export async function layWireTo(url: string): Promise<{ wire: Wire; url: string }> {
+  const wired = new URL(url)
+  const wire = await layWire(Number(wired.port))
+  wired.port = String(wire.port)
+  return { wire, url: wired.href }
+}

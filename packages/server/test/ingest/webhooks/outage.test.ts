@@ -1,7 +1,7 @@
 // While the store is away a provider is told to retry, and what it then sends again is stored once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { layWire } from '../../support/cut-wire.ts'
+import { layWireTo } from '../../support/cut-wire.ts'
 import { POSTGRES_URL, postgres, type Engine } from '../../support/engines.ts'
 import { assertError } from '../../support/expect.ts'
 import { startService } from '../../support/service.ts'
@@ -13,13 +13,10 @@ test('[HOOK-1] [HOOK-3] 503 with Retry-After while the store is away, for good a
   skip,
 }, async (t) => {
   const fresh = await postgres.fresh()
-  t.after(fresh.drop)
-  const url = new URL(fresh.env['DATABASE_URL']!)
-  const wire = await layWire(Number(url.port))
-  url.port = String(wire.port)
+  const { wire, url } = await layWireTo(fresh.env['DATABASE_URL']!)
   const engine: Engine = {
     name: 'postgres',
-    fresh: async () => ({ env: { ...fresh.env, DATABASE_URL: url.href }, drop: async () => {} }),
+    fresh: async () => ({ ...fresh, env: { ...fresh.env, DATABASE_URL: url } }),
   }
   const service = await startService(engine)
   t.after(async () => {

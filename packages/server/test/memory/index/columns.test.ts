@@ -10,11 +10,12 @@ import { TenantColumns } from '../../../src/memory/index/tenant-columns.ts'
 import type { MemoryIndex, SearchQuery } from '../../../src/memory/index/memory-index.ts'
 import { askedWords } from '../../../src/memory/index/terms.ts'
 import { windowsByColumns, windowsByStatements } from '../../../src/memory/index/windows-to-compare.ts'
-import { insertMemory, type MemoryRow } from '../../../src/memory/sql.ts'
+import { insertMemory } from '../../../src/memory/sql.ts'
 import type { Db, Store } from '../../../src/store/db.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { postgres, POSTGRES_URL } from '../../support/engines.ts'
 import { emptyStore } from '../../support/store.ts'
+import { memoryRow } from '../memory-row.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
 
@@ -165,29 +166,7 @@ if (POSTGRES_URL)
     })
 
     async function write(tx: Db, id: string, content: string): Promise<void> {
-      const none = {
-        team_id: null,
-        project_id: null,
-        source_type: null,
-        source_id: null,
-        source_url: null,
-        metadata_id: null,
-      }
-      const row: MemoryRow = {
-        ...none,
-        ...{ tenant_id: 'ten_1', id, agent_id: 'agt_me', type: 'semantic', scope: 'agent', status: 'active' },
-        ...{
-          title: 'A note',
-          content,
-          confidence: 1,
-          importance: 0.5,
-          metadata: '{}',
-          metadata_bytes: null,
-          source_event_id: null,
-        },
-        ...{ external_id: null, freshness_date: null, expires_at: null },
-        ...{ created_at: NOW, updated_at: NOW, accessed_at: NOW },
-      }
+      const row = memoryRow({ tenant_id: 'ten_1', agent_id: 'agt_me', id }, NOW, { title: 'A note', content })
       await insertMemory(tx, row)
       await index.put(tx, row)
     }

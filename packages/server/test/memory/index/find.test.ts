@@ -9,12 +9,13 @@ import { postgresIndex } from '../../../src/memory/index/postgres-index.ts'
 import { sqliteIndex } from '../../../src/memory/index/sqlite-index.ts'
 import type { Finder, MemoryIndex, SearchQuery } from '../../../src/memory/index/memory-index.ts'
 import { dot, rank, type Candidate } from '../../../src/memory/rank.ts'
-import { insertMemory, type MemoryRow } from '../../../src/memory/sql.ts'
+import { insertMemory } from '../../../src/memory/sql.ts'
 import type { Store, Value } from '../../../src/store/db.ts'
 import { migrate } from '../../../src/store/migrate.ts'
 import { databaseFile } from '../../../src/store/data-directory.ts'
 import { postgres, POSTGRES_URL, sqlite } from '../../support/engines.ts'
 import { emptyStore } from '../../support/store.ts'
+import { memoryRow } from '../memory-row.ts'
 import { pgliteStore } from './pglite-store.ts'
 
 const SIZE = 800
@@ -81,33 +82,7 @@ async function fill({ store, index, size }: Opened): Promise<void> {
   for (let first = 0; first < size; first += 100) {
     await store.tx(async (tx) => {
       for (const { id, owner, confidence, windows } of memories.slice(first, first + 100)) {
-        const row: MemoryRow = {
-          tenant_id: 'ten_1',
-          id,
-          agent_id: owner,
-          team_id: null,
-          project_id: null,
-          type: 'semantic',
-          scope: 'agent',
-          status: 'active',
-          title: 'Title',
-          content: 'word',
-          confidence,
-          importance: 0.5,
-          metadata: '{}',
-          metadata_id: null,
-          metadata_bytes: null,
-          source_type: null,
-          source_id: null,
-          source_url: null,
-          source_event_id: null,
-          external_id: null,
-          freshness_date: null,
-          expires_at: null,
-          created_at: NOW,
-          updated_at: NOW,
-          accessed_at: NOW,
-        }
+        const row = memoryRow({ tenant_id: 'ten_1', agent_id: owner, id }, NOW, { confidence, content: 'word' })
         await insertMemory(tx, row)
         await index.put(tx, row, undefined, { model: MODEL, windows })
       }

@@ -1,22 +1,8 @@
 // PostgreSQL with pgvector without a server: WebAssembly in this process, behind the store interface of the features.
 import { PGlite, types, type Transaction } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
-import { runEffects, type Db, type Dialect, type Insert, type Store, type Value } from '../../../src/store/db.ts'
-import { moveSql } from '../../../src/store/postgres-wire.ts'
-
-const dialect: Dialect = {
-  engine: 'postgres',
-  inList: (column) => `${column} = any(?::text[])`,
-  list: (values) => values,
-  inRows: (column: string, query: string) => `${column} = any(array(${query}))`,
-  byIndex: () => '',
-  longText: (column, name) => `${column} as ${name}`,
-  textOfBytes: `convert_from(?::bytea, 'UTF8')`,
-  skipLocked: 'for update skip locked',
-  forUpdate: 'for update',
-  forShare: 'for share',
-  forShareOf: (alias) => `for share of ${alias}`,
-}
+import { runEffects, type Db, type Insert, type Store, type Value } from '../../../src/store/db.ts'
+import { dialect, moveSql } from '../../../src/store/postgres-wire.ts'
 
 const parsers = { [types.INT8]: Number }
 
