@@ -1,6 +1,6 @@
 // Deletes long metadata that nobody names: see long-metadata.ts.
 import { SERVICE_CALLER, type Caller, type Db, type Store } from '../store/db.ts'
-import type { MetadataColumns, MetadataOwner } from './long-metadata.ts'
+import { noteUnnamed, type LeftMetadata, type MetadataColumns, type MetadataOwner } from './long-metadata.ts'
 
 /** How long a text that nobody names is kept. */
 const UNNAMED_MS = 60_000
@@ -11,17 +11,17 @@ const MOST_LEFT = 33_554_432
 /** Parts that are deleted in one transaction: SQLite reads every page of them. */
 const DELETED_AT_ONCE = 4
 
-/** Deletes long metadata of a memory for good: what it and its versions `named`, and what they did before. */
-export async function eraseMetadata(tx: Db, { tenant_id, id }: MetadataOwner, named: readonly (string | null)[]) {
-  // What waits to be deleted.
-  const left = await tx.rows<{ id: string }>(
-    'delete from unnamed_metadata where tenant_id = ? and memory_id = ? returning id',
-    [tenant_id, id],
-  )
-  const { inList, list } = tx.dialect
-  const ids = [...named, ...left.map((text) => text.id)].filter((name) => name !== null)
-  if (ids.length === 0) return
-  await tx.run(`delete from long_metadata where tenant_id = ? and ${inList('id')}`, [tenant_id, list(ids)])
+/**
+ * Begins the deletion of the long metadata of a memory that is erased: of what it and its versions `named`, and of what
+ * they did before. `discardErased` deletes it, or else the sweep does.
+ */
+export async function eraseMetadata(tx: Db, memory: MetadataOwner, named: readonly LeftMetadata[]): Promise<void> {
+  await tx.run('update unnamed_metadata set since = 0 where tenant_id = ? and memory_id = ?', [
+    memory.tenant_id,
+    memory.id,
+  ])
+  const texts = new Map(named.map((text) => [text.metadata_id, text.metadata_bytes]))
+  for (const [id, bytes] of texts) if (id !== null) await noteUnnamed(tx, memory, id, bytes!, 0)
 }
 
 /** Whose texts are discarded: those that no memory ever named, or those that nobody has named or written since then. */
@@ -82,11 +82,11 @@ export async function discardSurplus(store: Store, tenantId: string): Promise<vo
   for (const { id } of surplus.reverse()) await discardMetadata(store, tenantId, id, ANY)
 }
 
-/** Deletes what versions of a memory have left, in steps. */
-export async function discardLeft(store: Store, tenantId: string, memoryId: string): Promise<void> {
-  // What versions of a memory have left.
+/** Deletes the long metadata of a memory that is erased, in steps: up to twenty megabytes in one took SQLite 75 ms. */
+export async function discardErased(store: Store, tenantId: string, memoryId: string): Promise<void> {
+  // What the erasure has left.
   const left = await store.rows<{ id: string }>(
-    'select id from unnamed_metadata where tenant_id = ? and memory_id = ?',
+    'select id from unnamed_metadata where tenant_id = ? and memory_id = ? and since = 0',
     [tenantId, memoryId],
   )
   for (const { id } of left) await discardMetadata(store, tenantId, id, ANY)

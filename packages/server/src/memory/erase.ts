@@ -6,7 +6,8 @@ import { insufficientScope, notFound, onlyFailure } from '../kernel/failure.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
 import { forgetMemory } from './forget.ts'
-import { discardLeft, eraseMetadata } from './discard-metadata.ts'
+import { discardErased, eraseMetadata } from './discard-metadata.ts'
+import type { LeftMetadata } from './long-metadata.ts'
 import type { MemoryTools } from './remember.ts'
 import { bytesOf } from './sql.ts'
 import { RELATIONSHIP_BYTES, sumOfBytes } from './stored-bytes.ts'
@@ -18,8 +19,7 @@ const STEP = 200
 const ENDS = ['source_memory_id', 'target_memory_id'] as const
 
 /**
- * Deletes a memory that is about to be erased, and then its relationships and what its versions left, in steps with a
- * transaction each. If the
+ * Deletes a memory that is about to be erased, and then its relationships, in steps with a transaction each. If the
  * service ends in between, it is a deleted memory with those that are left, and can be erased.
  */
 export async function beginErasure(
@@ -32,7 +32,6 @@ export async function beginErasure(
   // First of all, so that nobody merges it: its relationships would move while they are deleted here. It may be deleted
   // or expired already, or not exist.
   await store.tx((tx) => forgetMemory(tx, tools, principal, id), { caller: principal }).catch(onlyFailure)
-  await discardLeft(store, principal.tenantId, id)
   const { inRows, skipLocked } = store.dialect
   for (const end of ENDS) {
     // Deletes some relationships of a memory, except those that another transaction has locked.
@@ -59,15 +58,14 @@ export async function eraseMemory(
   const { tenantId } = principal
   // Deletes a memory of the tenant whatever its status, and returns the bytes of its texts.
   const [erased] = isId('memory', id)
-    ? await tx.rows<{ bytes: number; metadata_id: string | null }>(
-        `delete from memories where tenant_id = ? and id = ? returning ${bytesOf()} as bytes, metadata_id`,
+    ? await tx.rows<LeftMetadata & { bytes: number }>(
+        `delete from memories where tenant_id = ? and id = ? returning ${bytesOf()} as bytes, metadata_id, metadata_bytes`,
         [tenantId, id],
       )
     : []
   if (!erased) throw notFound('memory', id)
   await index.remove(tx, tenantId, id)
-  const named = [erased.metadata_id, ...(await deleteVersions(tx, tenantId, id))]
-  await eraseMetadata(tx, { tenant_id: tenantId, id }, named)
+  await eraseMetadata(tx, { tenant_id: tenantId, id }, [erased, ...(await deleteVersions(tx, tenantId, id))])
   // Each statement deletes rows that belong to the memory.
   let bytes = erased.bytes
   for (const end of ENDS)
@@ -80,3 +78,7 @@ export async function eraseMemory(
   await tx.run('delete from memory_imports where tenant_id = ? and memory_id = ?', [tenantId, id])
   meterStoredBytes(tx, tenantId, -bytes)
 }
+
+/** Deletes what an erasure left, if it was one. If the store is away, the sweep does it. */
+export const endErasure = (store: Store, { tenantId }: Principal, id: string): Promise<void> =>
+  discardErased(store, tenantId, id).catch(() => {})

@@ -6,7 +6,7 @@
 // 2. A memory names its text, and a version the one that a change replaced. A text is kept as long as one of them does.
 // 3. A text that nobody names is noted as such from its first part on: its request was refused, or its node died, or
 //    the last version that named it is gone. The sweep deletes it after a minute, in which responses that are being
-//    written still read it (discard-metadata.ts). An erasure deletes it at once.
+//    written still read it (discard-metadata.ts). What an erasure left is deleted at once.
 //
 // Readers must expect either form: 1.0 wrote every text into its row, where it stays until it is changed.
 import { createHash, randomBytes } from 'node:crypto'
@@ -151,7 +151,7 @@ export async function releaseMetadata(tx: Db, memory: Named, dropped: readonly L
   const named = await namedByVersions(tx, memory.tenant_id, memory.id, [...left.keys()])
   for (const [id, bytes] of left) if (!named.has(id)) await noteUnnamed(tx, memory, id, bytes, now)
 }
-type LeftMetadata = Pick<MetadataColumns, 'metadata_id' | 'metadata_bytes'>
+export type LeftMetadata = Pick<MetadataColumns, 'metadata_id' | 'metadata_bytes'>
 
 /**
  * Returns a long text in parts; null if it was erased, or left by all versions more than a minute ago. It is read
@@ -160,7 +160,7 @@ type LeftMetadata = Pick<MetadataColumns, 'metadata_id' | 'metadata_bytes'>
 export async function readParts(
   db: Reads,
   tenantId: string,
-  { metadata_id, metadata_bytes }: Pick<MetadataColumns, 'metadata_id' | 'metadata_bytes'>,
+  { metadata_id, metadata_bytes }: LeftMetadata,
 ): Promise<string[] | null> {
   const parts: string[] = []
   for (let left = metadata_bytes ?? 0; left > 0; ) {

@@ -4,7 +4,7 @@
 //    values that it replaced, so an older version is rebuilt by undoing the newer ones one after the other.
 // 2. The newest MAX_VERSIONS are kept, with no more than MAX_BYTES of replaced values; the last change is always kept.
 import { type Db, one, type Reads } from '../store/db.ts'
-import { releaseMetadata, type MetadataColumns } from './long-metadata.ts'
+import { releaseMetadata, type LeftMetadata, type MetadataColumns } from './long-metadata.ts'
 import { MEMORY_COLUMNS, type MemoryRow } from './sql.ts'
 
 const MAX_VERSIONS = 100
@@ -179,13 +179,11 @@ function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
 }
 
 /** Deletes all versions of a memory, whose row the caller holds, and returns the long metadata that they named. */
-export const deleteVersions = async (tx: Db, tenantId: string, id: string): Promise<(string | null)[]> =>
-  (
-    await tx.rows<{ metadata_id: string | null }>(
-      'delete from memory_versions where tenant_id = ? and memory_id = ? returning metadata_id',
-      [tenantId, id],
-    )
-  ).map(({ metadata_id }) => metadata_id)
+export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<LeftMetadata[]> =>
+  tx.rows<LeftMetadata>(
+    'delete from memory_versions where tenant_id = ? and memory_id = ? returning metadata_id, metadata_bytes',
+    [tenantId, id],
+  )
 
 /** The texts of a memory that may be long. */
 export type LongTexts = Pick<MemoryRow, 'title' | 'content'> & MetadataColumns

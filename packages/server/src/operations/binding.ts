@@ -17,8 +17,8 @@ import type { OperationResponse } from './response.ts'
 
 export interface Prepared {
   run(tx: Db): Promise<OperationResponse>
-  /** Called when the transaction is over, however it ended. */
-  ended?(): void
+  /** Called when the transaction is over, however it ended. The response waits for it. */
+  ended?(): void | Promise<void>
 }
 
 interface Handlers<O> {

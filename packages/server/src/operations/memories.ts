@@ -2,7 +2,7 @@
 import { operations } from '@sensorium/contract'
 import type { StepTurns } from '../kernel/step-turns.ts'
 import { changeMemory } from '../memory/change.ts'
-import { eraseMemory, beginErasure } from '../memory/erase.ts'
+import { beginErasure, endErasure, eraseMemory } from '../memory/erase.ts'
 import { forgetMemory } from '../memory/forget.ts'
 import { getMemory } from '../memory/get.ts'
 import { listMemories } from '../memory/list.ts'
@@ -108,12 +108,14 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     }),
 
     prepared(operations.deleteMemory, async ({ principal, params, query }) => {
-      if (query.erase === true) await beginErasure(store, tools, principal, params.id)
+      const isErasure = query.erase === true
+      if (isErasure) await beginErasure(store, tools, principal, params.id)
       return {
         run: async (tx) => {
-          await (query.erase === true ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
+          await (isErasure ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
           return noContent()
         },
+        ...(isErasure && { ended: () => endErasure(store, principal, params.id) }),
       }
     }),
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { Memory } from '@sensorium/contract'
+import { StoreUnavailable, type Db } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import type { TestAgent, TestTenant } from '../support/service.ts'
@@ -231,11 +232,47 @@ onBothEngines((engine) => {
     assertError(await history(memory.id), 'not_found')
   })
 
+  const erase = () => service.call(`DELETE /v1/memories/${memory.id}?erase=true`, { token: tenant.admin })
+
   test('[RCL-75] nothing of it is left when the memory is erased, of versions that are not kept neither', async () => {
     for (let n = 1; n <= 6; n++) await patch(memory.id, long(n, `${n}`))
     assert.ok((await stored()).unnamed > 0)
-    const erased = await service.call(`DELETE /v1/memories/${memory.id}?erase=true`, { token: tenant.admin })
+    const erased = await erase()
     assert.equal(erased.status, 204, erased.text)
+    assert.deepEqual(await stored(), { texts: 0, unnamed: 0 })
+  })
+
+  test('[RCL-76] an erasure deletes four parts in a transaction at most', async (t) => {
+    for (let n = 1; n <= 3; n++) assert.equal((await patch(memory.id, long(n))).status, 200)
+    const { tx } = service.store
+    t.after(() => (service.store.tx = tx))
+    const deleted: number[] = []
+    service.store.tx = (work, options) =>
+      tx(async (db) => {
+        const run: Db['run'] = async (sql, values) => {
+          const rows = await db.run(sql, values)
+          if (/delete from long_metadata/.test(sql)) deleted.push(rows)
+          return rows
+        }
+        return work({ ...db, run })
+      }, options)
+    assert.equal((await erase()).status, 204)
+    assert.ok(deleted.length >= 4 && Math.max(...deleted) <= 4, String(deleted))
+    assert.deepEqual(await stored(), { texts: 0, unnamed: 0 })
+  })
+
+  test('[RCL-76] what an erasure did not come to delete is deleted by the next sweep', async (t) => {
+    const { rows } = service.store
+    t.after(() => (service.store.rows = rows))
+    await patch(memory.id, long(1))
+    service.store.rows = async (sql, values) => {
+      if (/from unnamed_metadata .* since = 0/.test(sql)) throw new StoreUnavailable('the store is away')
+      return rows(sql, values)
+    }
+    assert.equal((await erase()).status, 204)
+    assert.deepEqual(await stored(), { texts: 2, unnamed: 2 })
+    service.store.rows = rows
+    await sweep()
     assert.deepEqual(await stored(), { texts: 0, unnamed: 0 })
   })
 })
