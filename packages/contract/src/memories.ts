@@ -1,5 +1,6 @@
 // Memories: agents store them, search them and share them more widely.
 import { operation } from './operation.ts'
+import { SearchSignals } from './search-signals.ts'
 import {
   Type,
   type Static,
@@ -194,24 +195,6 @@ export const MemorySearch = Type.Object(
   },
   { $id: 'MemorySearch' },
 )
-
-export const SearchSignals = Type.Object(
-  {
-    similarity: Type.Number({ examples: [0.71] }),
-    lexical: Type.Number({ examples: [0.2] }),
-    confidence: Type.Number({ examples: [1] }),
-    recency: Type.Number({ examples: [0.98] }),
-    importance: Type.Number({ examples: [0.5] }),
-    contradicted: Type.Optional(
-      Type.Number({ examples: [1], description: 'How strongly another result contradicts this one, if one does.' }),
-    ),
-  },
-  {
-    $id: 'SearchSignals',
-    description: 'The signals behind the score, each 0 to 1. Signals may change; the other fields of a result do not.',
-  },
-)
-export type SearchSignals = Static<typeof SearchSignals>
 
 export const SearchResult = Type.Object(
   {

@@ -1608,19 +1608,29 @@ export type SearchResults = {
 export type SearchResult = {
   memory: Memory
   score: number
-  /** The signals behind the score, each 0 to 1. Signals may change; the other fields of a result do not. */
+  /** The signals behind the score, each 0 to 1. Those that do not apply are left out. Signals may change; the other fields of a result do not. */
   signals?: SearchSignals
 }
 
-/** The signals behind the score, each 0 to 1. Signals may change; the other fields of a result do not. */
+/** The signals behind the score, each 0 to 1. Those that do not apply are left out. Signals may change; the other fields of a result do not. */
 export type SearchSignals = {
   similarity: number
   lexical: number
+  /** How similar its tokens are to those of the query. */
+  tokens?: number
+  /** Its similarity to the query moved towards its best answers. */
+  feedback?: number
   confidence: number
   recency: number
   importance: number
-  /** How strongly another result contradicts this one, if one does. */
+  /** How far its only word of the query counts as held in passing. */
+  in_passing?: number
+  /** The share that it loses because the query names another time. */
+  other_time?: number
+  /** How strongly another result contradicts this one. */
   contradicted?: number
+  /** The score of the rerank service. */
+  reranked?: number
 }
 
 export type MemoryUpdate = {

@@ -22,7 +22,7 @@ describe('memory', { skip: noBrowser }, () => {
     await first.filter({ hasText: 'How to cool pump 4 down' }).waitFor()
     const [bar] = await first.locator('.signals li').all()
     assert.match((await bar!.getAttribute('title'))!, /meaning.*: 0\.\d+/)
-    assert.equal(await first.locator('.signals li').count(), 5)
+    assert.equal(await first.locator('.signals li').count(), 7)
     await page.setViewportSize({ width: 768, height: 800 })
     const written = (await first.locator('time').boundingBox())!
     const drawn = (await first.locator('.signals').boundingBox())!

@@ -4,6 +4,7 @@
 //   lex    BM25 over the words, divided by the most this query could reach: 0..1, and comparable between tenants
 //   cos    cosine of the vectors of query and memory; of several windows the best
 //   tok    for each token of the query the cosine of the most similar token of the memory, averaged by √idf of its word
+//          cos and tok only count as far as they are above the baseline of the query's language (baseline.ts)
 //   rel    lex, cos and tok weighted by how long memories are (blendFor); without token vectors 0.6 lex + 0.4 cos;
 //          for short memories lex counts by the share of the query's words that the memory holds, and a single word
 //          that is held in passing counts less or nothing, in lex and in tok (in-passing.ts)
@@ -20,6 +21,7 @@
 // Words alone or meaning alone lose 5 to 20 points.
 import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import type { AskedTime } from './asked-time.ts'
+import { above, NO_BASELINE, wordsCount, type Baseline } from './baseline.ts'
 import { coverage, lexical, type Words } from './index/bm25.ts'
 import { findPassing } from './in-passing.ts'
 import { tokenLikeness } from './token-likeness.ts'
@@ -88,6 +90,8 @@ export interface Meaning {
    * for a stop word.
    */
   wordOfToken?: readonly number[]
+  /** For a query: how alike it looks to any text of its language. */
+  baseline?: Baseline
 }
 
 /** What a memory itself adds to its score, whatever is asked. Each finder says where it takes these from. */
@@ -110,11 +114,22 @@ export interface Candidate extends Weights {
 export interface Signals {
   similarity: number
   lexical: number
+  /** The likeness of its tokens to those of the query; left out when the model provides none. */
+  tokens?: number
+  /** Its similarity to the query that has moved towards its best answers; left out when nothing has a meaning. */
+  feedback?: number
   confidence: number
   recency: number
   importance: number
-  /** How strongly another result contradicts it; left out when none does. */
+  // What lowers it, each left out when it does not apply.
+  /** How far its only word of the query is held in passing. */
+  in_passing?: number
+  /** The share of its relevance that it loses because the query names another time. */
+  other_time?: number
+  /** How strongly another result contradicts it. */
   contradicted?: number
+  /** The score of the rerank service, if one was asked. */
+  reranked?: number
 }
 
 export interface Ranked {
@@ -164,6 +179,11 @@ interface Scored {
   meaning: Meaning | null
   lex: number
   cos: number
+  /** The cosine after the query has moved. */
+  again: number
+  tok: number
+  /** How far its only word is held in passing. */
+  passing: number
   /** The part of `rel` that comes from its words. */
   byWords: number
   rel: number
@@ -178,9 +198,10 @@ function score(
   yieldCpu: YieldCpu,
 ): Scored[] {
   const weights = query === null ? [] : tokenWeights(words, query)
+  const baseline = query?.baseline ?? NO_BASELINE
   const compared = candidates.map((candidate) => {
     const meaning = query === null ? null : candidate.meaning
-    const cos = meaning ? Math.max(0, dot(query!.vector, meaning.vector)) : null
+    const cos = meaning ? above(baseline.cos, dot(query!.vector, meaning.vector)) : null
     return { candidate, frequencies: candidate.frequencies, meaning, cos }
   })
   const inPassing = blend.passing === 0 ? () => 0 : findPassing(words, compared)
@@ -188,13 +209,15 @@ function score(
     yieldCpu()
     const { candidate, frequencies, meaning, cos } = one
     const lex = lexical(words, frequencies, candidate.length)
-    const counts = 1 - blend.passing * inPassing(one)
+    const passing = blend.passing * inPassing(one)
+    const counts = 1 - passing
     const shares = counts === 1 ? [] : query!.wordOfToken?.map((word) => (frequencies[word]! > 0 ? counts : 1))
-    const tok = meaning ? Math.max(0, tokenLikeness(query!.tokens, meaning.tokens, weights, shares)) : 0
+    const tok = meaning ? above(baseline.tok, tokenLikeness(query!.tokens, meaning.tokens, weights, shares)) : 0
     // A query that is not embedded has nothing but its words.
     const held = query === null || blend.passing === 0 ? 1 : coverage(words, frequencies) ** blend.passing
-    const byWords = blend.lex * lex * held * counts
-    return { candidate, meaning, lex, cos: cos ?? 0, byWords, rel: byWords + blend.cos * (cos ?? 0) + blend.tok * tok }
+    const byWords = blend.lex * lex * held * counts * wordsCount(baseline)
+    const rel = byWords + blend.cos * (cos ?? 0) + blend.tok * tok
+    return { candidate, meaning, lex, cos: cos ?? 0, again: cos ?? 0, tok, passing, byWords, rel }
   })
 }
 
@@ -218,7 +241,9 @@ export function rank(
       best.map(({ meaning }) => meaning!.vector),
     )
     for (const one of scored) {
-      if (one.meaning) one.rel += blend.cos * (Math.max(0, dot(again, one.meaning.vector)) - one.cos)
+      if (!one.meaning) continue
+      one.again = above((query!.baseline ?? NO_BASELINE).cos, dot(again, one.meaning.vector))
+      one.rel += blend.cos * (one.again - one.cos)
     }
   }
   const mostMeant = Math.max(
@@ -231,15 +256,25 @@ export function rank(
   // If no candidate is of the named time, the time says nothing about any of them.
   const beside = candidates.some(isMeant) ? 1 - ASKED_TIME : 1
   return scored
-    .map(({ candidate, lex, cos, rel }): Ranked => {
-      const { id, confidence, importance, freshAt } = candidate
+    .map((one): Ranked => {
+      const { id, confidence, importance, freshAt } = one.candidate
       const own: OwnSignals = { confidence, recency: recency(freshAt, now), importance }
-      const timely = isMeant(candidate) ? 1 : beside
+      const timely = isMeant(one.candidate) ? 1 : beside
       return {
         id,
-        relevance: clamp01(rel * timely * factors(own)),
-        signals: { similarity: clamp01(cos), lexical: clamp01(lex), ...own },
+        relevance: clamp01(one.rel * timely * factors(own)),
+        signals: { ...signalsOf(one, query), ...own, ...(timely < 1 && { other_time: ASKED_TIME }) },
       }
     })
     .sort((a, b) => b.relevance - a.relevance || (a.id < b.id ? 1 : -1))
+}
+
+/** The signals of a memory that depend on the query. */
+function signalsOf(
+  { lex, cos, again, tok, passing, meaning }: Scored,
+  query: Meaning | null,
+): Omit<Signals, keyof OwnSignals> {
+  const signals = { similarity: clamp01(cos), lexical: clamp01(lex), ...(passing > 0 && { in_passing: passing }) }
+  if (query === null || meaning === null) return signals
+  return { ...signals, ...(query.tokens.length > 0 && { tokens: clamp01(tok) }), feedback: clamp01(again) }
 }

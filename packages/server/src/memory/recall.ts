@@ -10,6 +10,7 @@ import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import { askedTime } from './asked-time.ts'
 import type { Embedded } from './embed/embedding.ts'
+import { baselineOf } from './baseline.ts'
 import { asQuery, type EmbedQuery } from './embed-query.ts'
 import type { Embedding } from './embed-memories.ts'
 import { MAX_WORDS, type MemoryIndex, type Recalled } from './index/memory-index.ts'
@@ -51,16 +52,20 @@ const LONG_QUERY = 512
 
 const DEFAULT_LIMIT = 10
 
-/** Returns the meaning of a query, with its tokens joined to its words. */
+/** Returns the meaning of a query, with its tokens joined to its words; null if the model does not know its words. */
 function meaningOf(
-  { vector, tokens, words = [] }: Embedded,
+  query: string,
+  { vector, tokens, words, isUnread }: Embedded,
   asked: readonly Word[],
   languages: readonly Language[],
-): Meaning {
+): Meaning | null {
+  if (isUnread) return null
+  // A service, which tells no words, is presumed to know all languages.
+  if (words === undefined) return { vector, tokens }
   const small = languages.length === 1 ? smallWords[languages[0]!] : smallWords.en
   const placeOf = (word: string): number =>
     small.has(word) ? STOP_WORD : asked.findIndex((forms) => forms[0] === formsOf(word, ['en'])[0])
-  return { vector, tokens, wordOfToken: words.map(placeOf) }
+  return { vector, tokens, wordOfToken: words.map(placeOf), baseline: baselineOf(query, words) }
 }
 
 const time = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text))
@@ -101,7 +106,7 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
       limit: rerank && budgetMs === undefined ? Math.max(limit, RERANKED) : limit,
       now: clock.now(),
       words,
-      meaning: embedded && meaningOf(embedded, words, languages),
+      meaning: embedded && meaningOf(query, embedded, words, languages),
       time: askedTime(query, clock.now()),
       model,
     })

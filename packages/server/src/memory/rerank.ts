@@ -55,7 +55,8 @@ export function inNewOrder(
   const rescored = read
     .map((one, i) => {
       const { contradicted = 0 } = one.signals
-      return { ...one, score: scores[i]! * factors(one.signals) * (1 - CONTRADICTED * contradicted) }
+      const signals = { ...one.signals, reranked: scores[i]! }
+      return { ...one, signals, score: scores[i]! * factors(one.signals) * (1 - CONTRADICTED * contradicted) }
     })
     .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
   const least = rescored.at(-1)?.score ?? 1

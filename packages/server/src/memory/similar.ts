@@ -10,7 +10,8 @@ import { Failure, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
-import type { Embedder } from './embed/embedding.ts'
+import { baselineOf, NO_BASELINE } from './baseline.ts'
+import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import { CANDIDATES } from './rank.ts'
@@ -58,7 +59,8 @@ const MAX_READ = 4_096
 export function makeSimilar({ index, embedder, embedding, clock, log, turns }: SimilarTools): Similar {
   const looking = new Set<string>()
 
-  async function mostSimilar(viewer: Viewer, vector: Float32Array, limit: number): Promise<Likeness[]> {
+  async function mostSimilar(viewer: Viewer, text: string, embedded: Embedded, limit: number): Promise<Likeness[]> {
+    if (embedded.isUnread) return []
     const { kind, id, tenantId, teamId } = viewer
     const found = await index.find({
       viewer: { kind, id, tenantId, teamId },
@@ -69,7 +71,12 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
       limit,
       now: clock.now(),
       words: [],
-      meaning: { vector, tokens: new Int8Array() },
+      meaning: {
+        vector: embedded.vector,
+        tokens: new Int8Array(),
+        // A service is presumed to know all languages.
+        baseline: embedder.isInProcess ? baselineOf(text, embedded.words ?? []) : NO_BASELINE,
+      },
       model: embedder.model,
     })
     return found
@@ -81,7 +88,7 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
     await index.prepare()
     const [windows] = await embedder.embed([text])
     // All candidates, because the index orders them by more than their meaning.
-    const similar = await mostSimilar(viewer, windows![0]!.vector, CANDIDATES)
+    const similar = await mostSimilar(viewer, text, windows![0]!, CANDIDATES)
     return {
       vectors: { model: embedder.model, windows: windows! },
       similar: similar.filter(({ score }) => score > ALIKE).slice(0, MAX_REPORTED),
@@ -99,7 +106,7 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
           log.warn({ err: error }, 'a memory was not embedded to be compared')
           throw unavailable('What the memory means cannot be found out at the moment')
         })
-      return mostSimilar(viewer, embedded.vector, limit)
+      return mostSimilar(viewer, beginning, embedded, limit)
     },
 
     async compareNew(viewer, text) {

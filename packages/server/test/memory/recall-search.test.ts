@@ -188,7 +188,10 @@ onBothEngines((engine) => {
     const explained = await search(agent, 'sales reports', { explain: true, limit: 3 })
     assert.equal(explained.length, 3)
     for (const { signals } of explained) {
-      assert.deepEqual(Object.keys(signals!).sort(), ['confidence', 'importance', 'lexical', 'recency', 'similarity'])
+      assert.deepEqual(
+        Object.keys(signals!).sort(),
+        'confidence feedback importance lexical recency similarity tokens'.split(' '),
+      )
       for (const value of Object.values(signals!)) assert.ok(value >= 0 && value <= 1)
     }
     assert.equal((await search(agent, 'sales', { limit: 100 })).length, 15)

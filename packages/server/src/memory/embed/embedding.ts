@@ -9,6 +9,8 @@ export interface Embedded {
   tokens: Int8Array
   /** For a query: the word that each of these tokens belongs to. */
   words?: readonly string[]
+  /** The built-in model knows too few of its words: the vector says nothing. */
+  isUnread?: boolean
 }
 
 export interface Embedder {

@@ -92,6 +92,7 @@ export async function loadModel(threads = 1): Promise<Model> {
     return batch.map((window, row) => ({
       vector: pooled(states, row * width, window.ids.length),
       tokens: tokensOf(points, row * width, window.meaning),
+      ...(window.isUnread && { isUnread: true }),
     }))
   }
 

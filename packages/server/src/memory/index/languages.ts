@@ -69,3 +69,15 @@ export function languagesOf(words: readonly string[]): readonly Language[] {
   if (first && first[1] >= MIN_SCORE && first[1] >= MIN_RATIO * (second?.[1] ?? 0)) return [first[0]]
   return words.length <= SHORT ? LANGUAGES : ['en']
 }
+
+/** Returns whether words are English rather than any other language; undefined if they do not tell. */
+export function isEnglish(words: readonly string[]): boolean | undefined {
+  let english = 0
+  let others = 0
+  for (const word of words.slice(0, LOOKED_AT)) {
+    const languages = languagesOfWord.get(word) ?? []
+    if (!languages.includes('en')) others += Math.min(1, languages.length)
+    else if (languages.length === 1) english++
+  }
+  return english === others ? undefined : english > others
+}

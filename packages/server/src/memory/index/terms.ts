@@ -8,7 +8,7 @@
 import { beginningOf } from '../../kernel/beginning-of.ts'
 import { withFewerMarks } from '../../kernel/fewer-marks.ts'
 import { atOnce } from '../../kernel/step-turns.ts'
-import { languagesOf, smallWords, type Language } from './languages.ts'
+import { isEnglish, languagesOf, smallWords, type Language } from './languages.ts'
 import { formsOf, unaccented } from './word-forms.ts'
 
 /**
@@ -147,6 +147,10 @@ function* wordsIn(text: readonly string[], languages: readonly Language[], kind:
 const TOLD_BY = 4_096
 
 const ownLanguages = (text: readonly string[]): readonly Language[] => languagesOf(text.map(unaccented))
+
+/** Returns whether a text is in English, by its beginning; undefined if that is unclear. */
+export const isEnglishText = (text: string): boolean | undefined =>
+  isEnglish(written(text.slice(0, TOLD_BY)).map(unaccented))
 
 /** Returns the words of a question, each once. Words that share a form are merged. */
 export function askedWords(query: string): { words: Word[]; languages: readonly Language[] } {
