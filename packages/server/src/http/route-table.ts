@@ -71,8 +71,9 @@ export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable 
         exchange.query = known.query
         return known.serve
       }
-      // The router does not look at the first character: `*operator` would match `/operator`.
-      if (!path.startsWith('/') || escapesUnreserved(path)) throw notFound('path', path)
+      // The router does not look at the first character: `*operator` would match `/operator`. It ends a path at a `#`,
+      // which no client sends: `/metrics#x` would be `/metrics`, and pass a proxy's rule about it.
+      if (!path.startsWith('/') || escapesUnreserved(path) || request.url!.includes('#')) throw notFound('path', path)
       const match = router.find(method as 'GET', request.url!)
       if (!match) throw noRoute(exchange)
       const { url, serve } = match.store as { url: string; serve: Serve }

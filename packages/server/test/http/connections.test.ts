@@ -265,7 +265,7 @@ onBothEngines((engine) => {
     assert.equal(found.body.event?.id, id)
   })
 
-  test('[SAFE-11] a target without a leading slash is no path, and an absolute URL counts as its path', async () => {
+  test('[SAFE-11] a target with a fragment or without a leading slash is no path, an absolute URL counts as its path', async () => {
     for (const [target, status] of [
       ['*', 404],
       ['*healthz', 404],
@@ -273,6 +273,10 @@ onBothEngines((engine) => {
       ['http://elsewhere/healthz', 200],
       ['HTTP://elsewhere/v1/agents?limit=1', 401],
       ['http://elsewhere/%68ealthz', 404],
+      ['/healthz#', 404],
+      ['/healthz#/x', 404],
+      ['/v1/agents?limit=1#x', 404],
+      ['http://elsewhere/metrics#', 404],
       ['http://elsewhere?a=/healthz', 200],
     ] as const) {
       const connection = await connect()
