@@ -129,6 +129,18 @@ onBothEngines((engine) => {
     assert.deepEqual(titlesOf(await search({ min_score: 0.5 })), ['Lentil stew'])
   })
 
+  test('[RCL-43] the best thirty are sent, with a second and a half to answer', async (t) => {
+    const other = await (await service.tenant()).agent()
+    const calls = memoryCalls(service)
+    for (let i = 0; i < 40; i++) await calls.make(other, { title: `Soup ${i}`, content: 'Beans, onions and broth.' })
+    await service.app.memory.embedding.idle()
+    const timeout = t.mock.method(AbortSignal, 'timeout')
+    const results = await calls.search(other, 'bean soup', { limit: 40 })
+    const { documents, top_n } = far.asked.at(-1)!
+    assert.deepEqual([documents.length, top_n, results.length], [30, 30, 40])
+    assert.deepEqual(timeout.mock.calls[0]!.arguments, [1_500])
+  })
+
   test('[RCL-43] of a long memory the beginning is sent, in whole characters, whatever its metadata', async () => {
     const calls = memoryCalls(service)
     const begins = 'Boil lentils in broth. '

@@ -1,8 +1,11 @@
 // Reads that may be a little stale. That a real standby is read is in alone/fail-over.test.ts.
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { StoreUnavailable, type Caller } from '../../src/store/db.ts'
+import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { followReplica, type RowsFor } from '../../src/store/replica.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
@@ -53,6 +56,28 @@ test('[SAFE-51] with a replica that is gone, a tenant still reads on at most thr
   letGo.resolve()
   await holding
   assert.equal((await Promise.all(reads)).length, 100)
+})
+
+test('[SCL-7] the service reads the replica of its configuration', { skip }, async (t) => {
+  const { env, drop } = await postgres.fresh()
+  t.after(drop)
+  const warned = Promise.withResolvers<string>()
+  const config = readConfig({ ...env, DATABASE_READ_URL: 'postgres://nobody@127.0.0.1:1/none' })
+  const { store } = await openStore(config, systemClock, { warn: warned.resolve })
+  t.after(() => store.close())
+  await store.readFor(quiet, { mayBeStale: true }).rows('select 1')
+  assert.equal(await warned.promise, 'the replica is not read')
+})
+
+test('[SCL-7] only the lists of events and of the audit log, and usage, may be stale', async () => {
+  const folder = new URL('../../src/operations/', import.meta.url)
+  const named: string[] = []
+  for (const file of (await readdir(folder)).filter((name) => name.endsWith('.ts')))
+    for (const [, operation] of (await readFile(new URL(file, folder), 'utf8')).matchAll(
+      /\bbrowse\(operations\.(\w+)/g,
+    ))
+      named.push(operation!)
+  assert.deepEqual(named.sort(), ['getUsage', 'listAudit', 'listEvents'])
 })
 
 test('[SAFE-51] [SCL-7] a replica that is too busy for one tenant is read by the others', async () => {

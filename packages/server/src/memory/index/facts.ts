@@ -63,10 +63,10 @@ export const lockMetadata = (
     [tenant_id, id],
   )
 
-/** Returns the conditions on `m` that its metadata has these members. */
-export const hasFacts = (metadata: Readonly<Record<string, Scalar>>): Condition[] =>
+/** Returns the conditions on `m`, a memory of the tenant, that its metadata has these members. */
+export const hasFacts = (tenantId: string, metadata: Readonly<Record<string, Scalar>>): Condition[] =>
   Object.entries(metadata).map(([name, value]) => ({
     sql: `exists (select 1 from memory_facts f
-                   where f.tenant_id = m.tenant_id and f.memory_id = m.id and f.name = ? and f.value = ?)`,
-    values: [JSON.stringify(name), JSON.stringify(value)],
+                   where f.tenant_id = ? and f.memory_id = m.id and f.name = ? and f.value = ?)`,
+    values: [tenantId, JSON.stringify(name), JSON.stringify(value)],
   }))

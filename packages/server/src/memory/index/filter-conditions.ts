@@ -4,9 +4,9 @@ import { hasFacts } from './facts.ts'
 import type { SearchFilters, SearchQuery } from './memory-index.ts'
 
 /** Returns the conditions of all filters except scope, type and confidence. */
-function filterConditions(filters: SearchFilters): Condition[] {
+function filterConditions(tenantId: string, filters: SearchFilters): Condition[] {
   const { projectId, sourceEventId, createdAfter, createdBefore, metadata = {} } = filters
-  const conditions = hasFacts(metadata)
+  const conditions = hasFacts(tenantId, metadata)
   if (projectId !== undefined) conditions.push({ sql: 'm.project_id = ?', values: [projectId] })
   if (sourceEventId !== undefined) conditions.push({ sql: 'm.source_event_id = ?', values: [sourceEventId] })
   if (createdAfter !== undefined) conditions.push({ sql: 'm.created_at > ?', values: [createdAfter] })
@@ -16,7 +16,7 @@ function filterConditions(filters: SearchFilters): Condition[] {
 
 /** Selects the ids of a tenant's live memories that pass the filters; null if there are none. */
 export function passingQuery({ viewer, filters }: Pick<SearchQuery, 'viewer' | 'filters'>): Condition | null {
-  const conditions = filterConditions(filters)
+  const conditions = filterConditions(viewer.tenantId, filters)
   if (conditions.length === 0) return null
   const { sql, values } = allOf(...conditions)
   return {
@@ -26,9 +26,9 @@ export function passingQuery({ viewer, filters }: Pick<SearchQuery, 'viewer' | '
 }
 
 /** Returns the condition that a memory which the viewer sees passes all filters of a search. */
-export function wantedSql({ scope, type, minConfidence, filters }: SearchQuery): Condition {
+export function wantedSql({ viewer, scope, type, minConfidence, filters }: SearchQuery): Condition {
   const conditions: Condition[] = [{ sql: 'm.confidence >= ?::double precision', values: [minConfidence] }]
   if (scope !== null) conditions.push({ sql: 'm.scope = ?', values: [scope] })
   if (type !== null) conditions.push({ sql: 'm.type = ?', values: [type] })
-  return allOf(...conditions, ...filterConditions(filters))
+  return allOf(...conditions, ...filterConditions(viewer.tenantId, filters))
 }

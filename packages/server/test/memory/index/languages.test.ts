@@ -1,8 +1,9 @@
 // Words are found in any language and script: by their stems, without accents, and in scripts without spaces.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { languagesOf } from '../../../src/memory/index/languages.ts'
+import { languagesOf, type Language } from '../../../src/memory/index/languages.ts'
 import { askedWords, countWords } from '../../../src/memory/index/terms.ts'
+import { formsOf } from '../../../src/memory/index/word-forms.ts'
 import { onBothEngines } from '../../support/engines.ts'
 import { agentForSuite, serviceForSuite, tenantForSuite } from '../../support/service.ts'
 import { memoryCalls, wordsOf } from '../tools.ts'
@@ -85,6 +86,22 @@ test('[RCL-41] a word is found by its English stem whatever language was assumed
       askedWords(typed).words[0]!.some((form) => wordsOf(stored)[0]!.includes(form)),
       stored,
     )
+})
+
+test('[RCL-41] each language has the stems of its own words, where English has none', () => {
+  for (const [language, one, other] of [
+    ['de', 'häuser', 'haus'],
+    ['fr', 'chevaux', 'cheval'],
+    ['es', 'corriendo', 'correr'],
+    ['pt', 'trabalhando', 'trabalhar'],
+    ['it', 'lavorando', 'lavorare'],
+    ['nl', 'vergaderingen', 'vergadering'],
+  ] as const) {
+    const isShared = (languages: readonly Language[]): boolean =>
+      formsOf(one, languages).some((form) => formsOf(other, languages).includes(form))
+    assert.ok(!isShared(['en']), `${one} in English`)
+    assert.ok(isShared([language]), one)
+  }
 })
 
 test('[RCL-41] forms are not words: text length and query words count each word once', () => {
