@@ -55,7 +55,7 @@ export function afterNack(
 /** Waits vary by this fraction either way, so that pushes that failed together are not retried together. */
 const JITTER = 0.2
 
-/** How long a delivery waits after its failed push number `attempt`, unless the endpoint names a time itself. */
+/** How long a delivery waits after its failed push number `attempt`, unless the endpoint asks for longer. */
 function pushRetryMs(schedule: readonly number[], attempt: number, random: () => number): number {
   const seconds = schedule[Math.min(attempt, schedule.length) - 1]!
   return Math.round(seconds * 1000 * (1 - JITTER + 2 * JITTER * random()))
@@ -70,5 +70,8 @@ export function afterFailedPush(
   random: () => number = Math.random,
 ): Next {
   if (delivery.attempts >= maxAttempts) return exhausted({ ...delivery, last_error: failure.error }, now, 'Push failed')
-  return { state: 'waiting', dueAt: now + (failure.retryAfterMs ?? pushRetryMs(pushRetryS, delivery.attempts, random)) }
+  // A Retry-After never shortens the wait: it can be wrong, as `Retry-After: 1` while a server is down for an hour, and
+  // the attempts would be over in seconds.
+  const waitMs = Math.max(failure.retryAfterMs ?? 0, pushRetryMs(pushRetryS, delivery.attempts, random))
+  return { state: 'waiting', dueAt: now + waitMs }
 }

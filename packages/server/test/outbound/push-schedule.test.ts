@@ -7,7 +7,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { startService, type Service, type TestTenant } from '../support/service.ts'
-import { outboundCalls, startReceiver, until } from './tools.ts'
+import { outboundCalls, startReceiver, until, type Told } from './tools.ts'
 
 const MINUTE = 60_000
 
@@ -52,20 +52,16 @@ onBothEngines((engine) => {
       return { service, receiver, calls: outboundCalls(service), tenant: await service.tenant() }
     }
 
-    test('[POL-7] an endpoint that is down for 30 minutes loses nothing', async (t) => {
+    /** Lets an endpoint answer 25 events like this for half an hour, then 204; returns what was seen at that moment. */
+    async function downForHalfAnHour(t: { after(done: () => Promise<void>): void }, told: Told) {
       const { service, receiver, calls, tenant } = await start(t)
       const agent = await calls.pushed(tenant, receiver.url)
-      receiver.answer = () => 503
+      receiver.answer = () => told
       for (let i = 0; i < 25; i++) await calls.publish(agent)
       await passQuickly(service, 30 * MINUTE)
-      // Ten failures opened the breaker; since then one delivery a minute was tried.
-      assert.ok(receiver.all.length <= 10 + 30, `${receiver.all.length} requests`)
+      const requests = receiver.all.length
       const waiting = await calls.rows(agent)
       assert.ok(waiting.every(({ state }) => state !== 'dead_lettered'))
-      assert.ok(
-        waiting.some(({ attempts }) => attempts === 0),
-        'what waits behind an open breaker spends no attempt',
-      )
       receiver.answer = () => 204
       // The longest wait is 72 minutes.
       for (let minutes = 0; minutes < 75; minutes++) await passQuickly(service, MINUTE, MINUTE)
@@ -75,7 +71,27 @@ onBothEngines((engine) => {
         return found.every(({ state }) => state === 'acknowledged') && found
       }, 'the last acknowledgement')
       assert.equal(rows.length, 25)
+      return { requests, waiting }
+    }
+
+    test('[POL-7] an endpoint that is down for 30 minutes loses nothing', async (t) => {
+      const { requests, waiting } = await downForHalfAnHour(t, { status: 503 })
+      // Ten failures opened the breaker; since then one delivery a minute was tried.
+      assert.ok(requests <= 10 + 30, `${requests} requests`)
+      assert.ok(
+        waiting.some(({ attempts }) => attempts === 0),
+        'what waits behind an open breaker spends no attempt',
+      )
     })
+
+    for (const status of [503, 429])
+      test(`[POL-7] [PUSH-8] nor does one that says ${status} and to come back in a second`, async (t) => {
+        const { waiting } = await downForHalfAnHour(t, { status, headers: { 'retry-after': '1' } })
+        assert.ok(
+          waiting.some(({ attempts }) => attempts > 1),
+          'it was tried again',
+        )
+      })
 
     test('[POL-6] an agent may have a schedule of its own, from its registration or later', async (t) => {
       const { service, receiver, calls, tenant } = await start(t, { PUSH_RETRY_S: '1000' })

@@ -45,11 +45,11 @@ test('[PUSH-8] Retry-After in seconds and in the three forms of a date, bounded'
 
 const policy = { visibilityTimeoutMs: 30_000, maxAttempts: 5, pushRetryS: [5, 60, 600, 3600] }
 
-test('[POL-6] [PUSH-10] [PUSH-11] waits follow the schedule, the last one repeats, the last attempt is final', () => {
-  const wait = (attempts: number, random: number): number => {
+test('[POL-6] [PUSH-8] [PUSH-10] [PUSH-11] waits follow the schedule, the last one repeats, the last attempt is final', () => {
+  const wait = (attempts: number, random: number, retryAfterMs: number | null = null): number => {
     const next = afterFailedPush(
       { attempts, first_attempt_at: NOW, last_error: null },
-      { error: 'HTTP 500', retryAfterMs: null },
+      { error: 'HTTP 503', retryAfterMs },
       NOW,
       { ...policy, maxAttempts: 1000 },
       () => random,
@@ -64,6 +64,11 @@ test('[POL-6] [PUSH-10] [PUSH-11] waits follow the schedule, the last one repeat
     [0, 1].map((random) => wait(2, random)),
     [48_000, 72_000],
     'a fifth either way',
+  )
+  assert.deepEqual(
+    [0, 1_000, 90_000].map((retryAfterMs) => wait(2, 0.5, retryAfterMs)),
+    [60_000, 60_000, 90_000],
+    'a Retry-After only lengthens it',
   )
   const dead = afterFailedPush(
     { attempts: 5, first_attempt_at: NOW - 9_000, last_error: 'HTTP 500' },
