@@ -44,13 +44,9 @@ function makeTx(
     const onClient = (client: pg.ClientBase): Promise<T> => transact(client, work, isSharded(), options)
     for (let tries = 1; ; tries++) {
       try {
-        const result = await (options.takesLong
-          ? withPatientClient(onClient)
-          : withClient('tx', onClient, options.caller))
-        writes.ended()
-        return result
+        return await (options.takesLong ? withPatientClient(onClient) : withClient('tx', onClient, options.caller))
       } catch (error) {
-        writes.ended(error)
+        writes.failed(error)
         // Writers collided: nothing was written, and the same work can be retried.
         if (!isCollision(error)) throw error
         // A value that is taken on every try is not a race.

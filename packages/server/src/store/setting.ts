@@ -11,3 +11,7 @@ export const writeSetting = (tx: Db, name: string, value: string): Promise<numbe
     name,
     value,
   ])
+
+/** Removes the value with this name. Locks its row, and returns whether there was one, as a count. */
+export const removeSetting = (tx: Db, name: string): Promise<number> =>
+  tx.run('delete from settings where name = ?', [name])

@@ -76,8 +76,6 @@ interface Group {
   readonly atTheEnd: Last[]
   /** The effects of `afterRollback` of each transaction. */
   readonly undone: (() => void)[][]
-  /** The error of the first transaction that failed. */
-  refusal: unknown
 }
 
 function bytesLeft({ atTheEnd }: Group, from: number): number {
@@ -177,7 +175,7 @@ function makeTellInTurns(): (outcomes: readonly JobOutcome[]) => void {
 }
 
 /** Runs the transactions of a group on the connection that writes. */
-function makeRunJob(writer: DatabaseSync) {
+function makeRunJob(writer: DatabaseSync, writes: WriteWatch) {
   let failedLater: { error: unknown } | null = null
   const write = onConnection(writer, (error) => (failedLater ??= { error }))
   const savepoint = writer.prepare('savepoint job')
@@ -212,7 +210,7 @@ function makeRunJob(writer: DatabaseSync) {
       // On a full disk SQLite rolls back the whole transaction, with all jobs that share it.
       if (!writer.isTransaction) throw translate(error)
       writer.exec(isShared ? 'rollback to job; release job' : 'rollback; begin')
-      group.refusal ??= error
+      writes.failed(error)
       runEffects(undone.splice(0))
       group.outcomes.push({ job, effects: [], tell: () => job.reject(error) })
     }
@@ -222,7 +220,7 @@ function makeRunJob(writer: DatabaseSync) {
 }
 
 export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }: GroupCommitParts): GroupCommit {
-  const { runJob, runLast } = makeRunJob(writer)
+  const { runJob, runLast } = makeRunJob(writer, writes)
   const recentTenants = makeRecentTenants()
   const tellInTurns = makeTellInTurns()
   const begin = writer.prepare('begin immediate')
@@ -255,7 +253,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
     // If the group could not even begin, the jobs that would have been in it are rejected too.
     if (jobs.length === 0) jobs.push(...jobsOf(queue, [], MAX_GROUP_MS, now))
     const outage = translate(error)
-    writes.ended(outage)
+    writes.failed(outage)
     for (const effects of undone) runEffects(effects)
     for (const job of jobs) job.reject(outage)
   }
@@ -279,7 +277,7 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
   }
 
   async function run(queue: JobQueue): Promise<void> {
-    const group: Group = { jobs: [], outcomes: [], beforeDisk: 0, atTheEnd: [], undone: [], refusal: undefined }
+    const group: Group = { jobs: [], outcomes: [], beforeDisk: 0, atTheEnd: [], undone: [] }
     const started = performance.now()
     try {
       await runJobs(queue, group)
@@ -294,7 +292,6 @@ export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }:
     if (mustReachDisk(group)) {
       if (!(await reachedDisk(group))) return
       snapshot.release()
-      writes.ended(group.refusal)
     }
     observe('tx', (performance.now() - started) / 1000)
     const onDisk = group.outcomes.slice(group.beforeDisk)

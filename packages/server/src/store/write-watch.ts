@@ -1,14 +1,15 @@
-// Whether the store takes writes. A full disk, or a server that refuses writes, still answers every read. So once a
-// write was refused, it is not enough that the store can be reached: a write has to succeed first.
+// Whether the store takes writes. A full disk, or a server that refuses writes, still answers every read, and commits
+// every transaction that needs no room: an empty poll, an unknown id. So once a write was refused, it is not enough
+// that other transactions succeed: a write that needs room has to.
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import path from 'node:path'
 import { StoreUnavailable, type Db, type Store } from './db.ts'
-import { writeSetting } from './setting.ts'
+import { removeSetting, writeSetting } from './setting.ts'
 
 export interface WriteWatch {
-  /** Reports how a transaction ended. An error other than `StoreUnavailable` means that the store did respond. */
-  ended(error?: unknown): void
+  /** Reports why a transaction failed. */
+  failed(error: unknown): void
   /** Rejects while writes are refused. */
   check(tx: Store['tx']): Promise<void>
 }
@@ -19,6 +20,8 @@ const PROBE_BYTES = 16_384
 // Writes a row of its own that nobody reads, and that needs room on the disk.
 const probe = (tx: Db): Promise<number> =>
   writeSetting(tx, 'write_probe', randomBytes((PROBE_BYTES * 3) / 4).toString('base64'))
+
+const removeProbe = (tx: Db): Promise<number> => removeSetting(tx, 'write_probe')
 
 class Undone extends Error {}
 
@@ -35,12 +38,22 @@ export const tryWrite = (store: Store): Promise<void> =>
 
 export function makeWriteWatch(): WriteWatch {
   let refused = false
+  /** Those who ask at once share it: /readyz needs no key. */
+  let probing: Promise<void> | undefined
+
+  async function tryAgain(tx: Store['tx']): Promise<void> {
+    await tx(probe)
+    // Otherwise the next probe would be written over this one, which needs no room.
+    await tx(removeProbe)
+    refused = false
+  }
+
   return {
-    ended(error) {
-      refused = error instanceof StoreUnavailable ? refused || error.trouble !== 'busy' : false
+    failed(error) {
+      refused ||= error instanceof StoreUnavailable && error.trouble !== 'busy'
     },
     async check(tx) {
-      if (refused) await tx(probe)
+      if (refused) await (probing ??= tryAgain(tx).finally(() => (probing = undefined)))
     },
   }
 }
