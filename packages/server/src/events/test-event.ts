@@ -5,10 +5,10 @@ import type { Principal } from '../auth/principal.ts'
 import { findAgent } from '../agents/sql.ts'
 import { iso } from '../kernel/clock.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
-import type { Db, Store } from '../store/db.ts'
+import type { Store } from '../store/db.ts'
 import { prepareEvent } from './envelope.ts'
 import type { Publish } from './publish.ts'
-import type { PublishOutcome } from './submission.ts'
+import type { PublishOutcome, Submission } from './submission.ts'
 
 export async function sendTestEvent(
   store: Store,
@@ -16,7 +16,7 @@ export async function sendTestEvent(
   caller: Principal,
   agentId: string,
   now: number,
-  record: ((tx: Db, outcomes: PublishOutcome[]) => Promise<void>) | null,
+  request: Pick<Submission, 'isClientGone' | 'record'>,
 ): Promise<PublishOutcome> {
   const agent = isId('agent', agentId) ? await findAgent(store, caller.tenantId, agentId) : undefined
   if (!agent) throw notFound('agent', agentId)
@@ -38,7 +38,7 @@ export async function sendTestEvent(
     senderId: caller.id,
     events: [event],
     extraRecipientId: agentId,
-    ...(record ? { record } : {}),
+    ...request,
   })
   return outcomes[0]!
 }

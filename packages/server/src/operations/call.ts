@@ -56,6 +56,9 @@ export interface CallOptions {
   limited?(verdict: Verdict): void
 }
 
+/** Returns whether the caller has gone away, for work that waits; a transport that cannot know of it says nothing. */
+export const goneOf = (options: CallOptions) => (): boolean => options.isClientGone?.() ?? false
+
 /** A call that was admitted and whose shape is right, as a handler receives it. */
 export interface Call<O> {
   principal: Principal

@@ -21,7 +21,7 @@ import type { Router } from '../routing/router.ts'
 import type { Store } from '../store/db.ts'
 import { ok, refused, type OperationResponse } from './response.ts'
 import { browse, own, read, type Binding } from './binding.ts'
-import type { Call } from './call.ts'
+import { goneOf, type Call } from './call.ts'
 import type { RecordResponse } from './write-record.ts'
 import { pauseOf } from './pause-of.ts'
 
@@ -78,7 +78,7 @@ async function publishOne(
     tenantId: principal.tenantId,
     senderId: principal.id,
     events: [event],
-    isClientGone: () => options.isClientGone?.() ?? false,
+    isClientGone: goneOf(options),
     ...(record ? { record: (tx, outcomes) => record(tx, responseTo(outcomes[0]!)) } : {}),
   })
   return responseTo(outcome!)
@@ -104,7 +104,7 @@ async function publishBatch(
     tenantId: principal.tenantId,
     senderId: principal.id,
     events,
-    isClientGone: () => options.isClientGone?.() ?? false,
+    isClientGone: goneOf(options),
     ...(record ? { record: (tx, made) => record(tx, respond(made)) } : {}),
   })
   return respond(outcomes)
@@ -155,20 +155,16 @@ export function eventOperations(tools: EventOperationTools): Binding[] {
       return ok(await explainEvent(db, router, principal, body, seenBy(principal), pauseOf(turns, call)))
     }),
 
-    own(operations.sendTestEvent, async ({ principal, params }, record) => {
+    own(operations.sendTestEvent, async ({ principal, params, options }, record) => {
       const respond = (outcome: PublishOutcome): OperationResponse =>
         outcome.status === 'refused'
           ? refused(outcome.failure)
           : { status: 202, json: { event_id: outcome.eventId }, resourceId: outcome.eventId }
       return respond(
-        await sendTestEvent(
-          store,
-          publish,
-          principal,
-          params.id,
-          now(),
-          record ? (tx, [outcome]) => record(tx, respond(outcome!)) : null,
-        ),
+        await sendTestEvent(store, publish, principal, params.id, now(), {
+          isClientGone: goneOf(options),
+          ...(record ? { record: (tx, [outcome]) => record(tx, respond(outcome!)) } : {}),
+        }),
       )
     }),
   ]

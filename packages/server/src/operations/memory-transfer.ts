@@ -3,6 +3,7 @@ import { MemoryLine, operations, RelationshipLine } from '@sensorium/contract'
 import { exportMemories } from '../memory/transfer/export.ts'
 import { importMemories, type ImportTools } from '../memory/transfer/import.ts'
 import { own, read, type Binding } from './binding.ts'
+import { goneOf } from './call.ts'
 import { ok } from './response.ts'
 import type { CompileCheck } from './validate.ts'
 
@@ -28,13 +29,8 @@ export function memoryTransferOperations({ compileCheck, ...tools }: MemoryTrans
     own(
       operations.importMemories,
       async ({ principal, body, options }, record) => {
-        const isClientGone = () => options.isClientGone?.() ?? false
-        const imported = await importMemories(
-          { ...tools, ...checks },
-          principal,
-          body as unknown as Pieces,
-          isClientGone,
-        )
+        const pieces = body as unknown as Pieces
+        const imported = await importMemories({ ...tools, ...checks }, principal, pieces, goneOf(options))
         const response = ok(imported)
         if (record) await store.tx((tx) => record(tx, response))
         return response

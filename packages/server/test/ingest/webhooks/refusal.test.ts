@@ -56,7 +56,7 @@ onBothEngines((engine) => {
     ): Promise<{ hashed: number; opened: number }> => {
       hashed = 0
       opened = 0
-      const arrived = { slug, webhookId, headers, raw, address: '203.0.113.7' }
+      const arrived = { slug, webhookId, headers, raw, address: '203.0.113.7', isClientGone: () => false }
       await assert.rejects(receive(arrived), { code: 'authentication_failed' })
       return { hashed, opened }
     }
