@@ -3,10 +3,11 @@
 //
 // 1. Agents, interests and memories are counted in the transaction that makes them, under a lock, and no further than
 //    the quota. While there is much room, a node takes a share of it, and counts again when the share is used or a
-//    second old. Other nodes may use up the room meanwhile, so each can exceed the quota by what is left of its share.
-//    With several writers, a node can also exceed it by what it has under way while it counts. (Rejected: a table of
-//    shares, which adds a write for everything that is made under a quota; and a lock for each use of a share, which
-//    would make imports wait for each other.)
+//    second old. Until its transaction is committed, a share is for that transaction alone (on SQLite, for those that
+//    share the commit): it may count on what they delete. Other nodes may use up the room meanwhile, so each can exceed
+//    the quota by what is left of its share. With several writers, a node can also exceed it by what it has under way
+//    while it counts. (Rejected: a table of shares, which adds a write for everything that is made under a quota; and a
+//    lock for each use of a share, which would make imports wait for each other.)
 // 2. Events and bytes are compared with the counters that metering keeps anyway, read at most once a second, plus what
 //    this node took since. One node never exceeds a quota; several may exceed it by what they take in a second. Work
 //    under way counts whatever was read, because it may not be in the counters yet.
@@ -51,6 +52,8 @@ interface Share {
   limit: number
   left: number
   until: number
+  /** Who counted; null once that is committed. Until then what was counted may be undone, so others count again. */
+  countedBy: Db | null
 }
 
 interface Amount {
@@ -82,7 +85,9 @@ function makeShares(clock: Clock, settingsOf: SettingsOf): Quotas['makeRoom'] {
     if (limit === null) return
     const key = `${quota} ${tenantId}`
     const share = shares.get(key)
-    if (share && share.limit === limit && share.left >= count && share.until > clock.elapsed()) {
+    const isMine = share !== undefined && (share.countedBy === null || share.countedBy === tx)
+    if (isMine && share.limit === limit && share.left >= count && share.until > clock.elapsed()) {
+      // Not given back by a transaction that fails: then the share is used up earlier, and counted again.
       share.left -= count
       return
     }
@@ -90,11 +95,15 @@ function makeShares(clock: Clock, settingsOf: SettingsOf): Quotas['makeRoom'] {
     let there = await countUpTo(tx, tenantId, what, limit)
     if (what === 'interests') there += await countUpTo(tx, tenantId, 'feeds', limit)
     if (there + count > limit) throw exceeded(quota, limit)
-    shares.set(key, {
+    const counted: Share = {
       limit,
       left: Math.min(MAX_SHARE, Math.floor((limit - there) / SHARES)) - count,
       until: clock.elapsed() + SHARE_LASTS_MS,
-    })
+      countedBy: tx,
+    }
+    shares.set(key, counted)
+    tx.afterCommit(() => (counted.countedBy = null))
+    tx.afterRollback(() => shares.get(key) === counted && shares.delete(key))
   }
 }
 

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
 import type { TenantSettings } from '@sensorium/contract'
 import type { Failure } from '../../src/kernel/failure.ts'
-import type { Value } from '../../src/store/db.ts'
+import type { Db, Value } from '../../src/store/db.ts'
 import { makeQuotas, type Quotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
+import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { serviceForSuite, type Reply, type TestTenant } from '../support/service.ts'
 import { interest, publish } from '../events/tools.ts'
 import { setSettings } from './tools.ts'
@@ -242,6 +243,74 @@ onBothEngines((engine) => {
         service.store.tx((tx) => quotas.makeRoom(tx, tenant.id, 'interests', count))
       await makeRoom(1)
       await assert.rejects(makeRoom(321), (error: Failure) => error.details['quota'] === 'quota_interests')
+    })
+
+    describe('[POL-12] what is counted in a transaction that is not committed', () => {
+      const limit = 320
+      let quotas: Quotas
+      let agentId: string
+      const setCount = (tx: Db, count: number): Promise<number> =>
+        tx.run('update interest_counts set interests = ? where tenant_id = ? and agent_id = ?', [
+          count,
+          tenant.id,
+          agentId,
+        ])
+      const makeRoom = (): Promise<void> => service.store.tx((tx) => quotas.makeRoom(tx, tenant.id, 'interests'))
+      const noRoom = (error: Failure): boolean => error.details['quota'] === 'quota_interests'
+      beforeEach(async () => {
+        quotas = quotasOf({ quota_interests: limit })
+        const agent = await tenant.agent()
+        agentId = agent.id
+        assert.equal((await interest(service, agent, { event_type: 'one' })).status, 201)
+        assert.equal(await service.store.tx((tx) => setCount(tx, limit)), 1)
+      })
+
+      test('makes no room for others, while it is under way and after it failed', async () => {
+        const free = Promise.withResolvers<void>()
+        const counted = Promise.withResolvers<void>()
+        const failing = service.store.tx(async (tx) => {
+          await setCount(tx, 0)
+          await quotas.makeRoom(tx, tenant.id, 'interests')
+          await quotas.makeRoom(tx, tenant.id, 'interests')
+          counted.resolve()
+          await free.promise
+          throw new Error('nothing is stored')
+        })
+        await counted.promise
+        const beside = makeRoom()
+        await overOrWaiting(service.store, beside)
+        free.resolve()
+        await assert.rejects(failing, { message: 'nothing is stored' })
+        await assert.rejects(beside, noRoom)
+        await assert.rejects(makeRoom(), noRoom)
+      })
+
+      if (engine.name === 'sqlite')
+        test('makes none either if the commit that it shares with others fails', async () => {
+          const shared = await Promise.allSettled([
+            service.store.tx((tx) => setCount(tx, 0)),
+            makeRoom(),
+            service.store.tx(async (tx) => tx.runLast('insert into nowhere values (1)', [])),
+          ])
+          assert.deepEqual(
+            shared.map(({ status }) => status),
+            ['rejected', 'rejected', 'rejected'],
+          )
+          await assert.rejects(makeRoom(), noRoom)
+        })
+
+      test('has room for others once it is committed, without another count', async () => {
+        await service.store.tx(async (tx) => {
+          await setCount(tx, 0)
+          await quotas.makeRoom(tx, tenant.id, 'interests')
+        })
+        let counts = 0
+        await service.store.tx((tx) => {
+          const counting = { ...tx, rows: (...query: Parameters<Db['rows']>) => (counts++, tx.rows(...query)) } as Db
+          return quotas.makeRoom(counting, tenant.id, 'interests')
+        })
+        assert.equal(counts, 0)
+      })
     })
 
     test('[POL-12] room for bytes that are not stored after all is given back', async () => {
