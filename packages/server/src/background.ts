@@ -79,6 +79,8 @@ export function backgroundWork(parts: BackgroundParts) {
     gatherStatistics: { everyMs: 2_000, runOnce: () => gatherStatistics(store) },
     /** Learns whether an operator has spread the tenants over shards meanwhile. */
     learnStore: { everyMs: 10_000, runOnce: store.refreshCapabilities },
+    /** The same for the store that the search thread has opened for itself. */
+    learnSearchStore: { everyMs: 10_000, runOnce: parts.memoryIndex.learn },
     /**
      * Follows the clock of the database, which nodes share. Between two measurements a node goes by the machine's
      * monotonic clock, which setting the time does not move. A virtual machine that was frozen is behind until the

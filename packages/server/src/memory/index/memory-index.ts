@@ -135,6 +135,8 @@ export interface MemoryIndex {
    * nothing else is awaited.
    */
   prepare(): Promise<void>
+  /** Finds out what the store of the searches can do now. Called periodically. */
+  learn(): Promise<void>
   /** Deletes data that is no longer read. Called periodically. */
   tidy(): Promise<void>
   close(): Promise<void>

@@ -22,6 +22,7 @@ export function postgresIndex(store: Store, url: string, toEmbed: (memory: Index
     find: (search) => thread.ask(search.viewer, 'find', search),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
+    learn: thread.learn,
     close: thread.close,
     prepare: extension.prepare,
     async tidy() {

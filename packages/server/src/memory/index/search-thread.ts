@@ -24,6 +24,8 @@ export interface Requests {
   searchFingerprint: { request: { tenantId: string; model: string }; response: string | null }
   /** Which of the given memories hold a folded text in their title or content. */
   holding: { request: HoldingRequest; response: string[] }
+  /** Learns whether its server still takes writes, and whether the store has become sharded. */
+  learn: { request: null; response: null }
 }
 export type SearchRequest = { [K in keyof Requests]: { kind: K; about: Requests[K]['request'] } }[keyof Requests]
 /** `unavailable` says why the store cannot be reached. */
@@ -33,8 +35,6 @@ type Opened = { ask(request: SearchRequest): Promise<Requests[keyof Requests]['r
 
 /** How often unused columns are dropped. */
 const LOOKED_AFTER_MS = 60_000
-/** As often as in the rest of the service. */
-const REFRESHED_EVERY_MS = 10_000
 /** Concurrent searches on PostgreSQL: more would take CPU time from the events. */
 const CONNECTIONS = 2
 
@@ -61,7 +61,8 @@ function respondWith(
   if (kind === 'find') return find(db, finder, about)
   if (kind === 'searchFingerprint') return searchFingerprintOf(db, cache, about.tenantId, about.model)
   if (kind === 'rows') return db.rows(about.sql, about.values)
-  return idsHolding(db, about, yieldCpu)
+  if (kind === 'holding') return idsHolding(db, about, yieldCpu)
+  return Promise.resolve(null) // an embedded store stays what it is
 }
 
 /** Makes a cache whose columns are dropped when they have not been searched for a while. */
@@ -89,12 +90,17 @@ async function open(where: Where): Promise<Opened> {
     const bySql = postgresFinder(store)
     const cache = makeColumnCache(postgresColumns(store))
     const byColumns = postgresColumnFinder(store, cache, bySql)
-    // A store may become sharded while it runs. This thread never writes, so no write tells it that its server takes
-    // none any more.
-    const learn = (): Promise<void> => store.ping().then(store.refreshCapabilities)
-    setInterval(() => void learn().catch(() => {}), REFRESHED_EVERY_MS).unref()
     const tools = (): SearchTools => (store.isSharded ? { finder: bySql, cache: null } : { finder: byColumns, cache })
-    return { ask: (request) => respondWith(store, tools(), request), close: store.close }
+    return {
+      async ask(request) {
+        if (request.kind !== 'learn') return respondWith(store, tools(), request)
+        // This thread never writes, so no write tells it that its server takes none any more.
+        await store.ping()
+        await store.refreshCapabilities()
+        return null
+      },
+      close: store.close,
+    }
   }
   const [{ openReadConnection }, { sqliteFinder }, { sqliteColumns }] = await Promise.all([
     import('../../store/sqlite.ts'),

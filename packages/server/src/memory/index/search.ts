@@ -12,6 +12,8 @@ export interface SearchThread {
     kind: K,
     about: Requests[K]['request'],
   ): Promise<Requests[K]['response']>
+  /** Lets the thread learn what its store can do now. Before the first request there is nothing to learn for. */
+  learn(): Promise<void>
   close(): Promise<void>
 }
 
@@ -25,13 +27,21 @@ export function makeSearch(where: Where): SearchThread {
     where,
   )
   const turns = makeTurns({ what: 'searches waiting', atOnce: AT_ONCE })
+  let isUsed = false
+
+  async function send(request: SearchRequest): Promise<unknown> {
+    isUsed = true
+    const response = await thread.ask(request)
+    if ('unavailable' in response) throw new StoreUnavailable(response.unavailable)
+    return response.found
+  }
+
   return {
     ask: (viewer, kind, about) =>
-      turns.take(viewer.tenantId, viewer.id, async () => {
-        const response = await thread.ask({ kind, about } as SearchRequest)
-        if ('unavailable' in response) throw new StoreUnavailable(response.unavailable)
-        return response.found as never
-      }),
+      turns.take(viewer.tenantId, viewer.id, () => send({ kind, about } as SearchRequest)) as Promise<never>,
+    async learn() {
+      if (isUsed) await send({ kind: 'learn', about: null })
+    },
     close: thread.close,
   }
 }

@@ -18,6 +18,7 @@ export function sqliteIndex(store: Store, file: string, toEmbed: (memory: Indexe
     find: (search) => thread.ask(search.viewer, 'find', search),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
+    learn: thread.learn,
     close: thread.close,
     prepare: async () => {},
     async tidy() {

@@ -6,6 +6,7 @@ import net, { type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { makeSearch } from '../../../src/memory/index/search.ts'
 import { StoreUnavailable } from '../../../src/store/db.ts'
+import { layWireTo } from '../../support/cut-wire.ts'
 import { onBothEngines, sqlite } from '../../support/engines.ts'
 import { startService } from '../../support/service.ts'
 
@@ -24,7 +25,38 @@ test('[HTTP-28] a search finds the data directory moved away, and works once it 
 })
 
 onBothEngines((engine) => {
+  test('[STO-12] the loop of the search thread is one of the background work', async (t) => {
+    const service = await startService(engine)
+    t.after(() => service.stop())
+    const agent = await (await service.tenant()).agent()
+    await service.app.runOnce.learnSearchStore()
+    const found = await service.call('POST /v1/memories/search', { token: agent.token, body: { query: 'blue' } })
+    assert.equal(found.status, 200)
+    await service.app.runOnce.learnSearchStore()
+  })
+
   if (engine.name !== 'postgres') return
+
+  test('[STO-12] what goes wrong in the search thread between searches fails a background loop', async (t) => {
+    const { env, drop } = await engine.fresh()
+    const { wire, url } = await layWireTo(env['DATABASE_URL']!)
+    const search = makeSearch({ url })
+    t.after(async () => {
+      await search.close()
+      await wire.cut()
+      await drop()
+    })
+    await wire.cut()
+    await search.learn() // nothing has been searched: there is no thread
+    await wire.mend()
+    const viewer = { kind: 'agent', id: 'agt_1', tenantId: 'ten_1', teamId: null } as const
+    await search.ask(viewer, 'rows', { sql: 'select 1 as one', values: [] })
+    await search.learn()
+    await wire.cut()
+    await assert.rejects(search.learn(), StoreUnavailable)
+    await wire.mend()
+    await search.learn()
+  })
 
   test('[STO-11] a search thread whose first request found no server works once there is one', async () => {
     const { env, drop } = await engine.fresh()
