@@ -2,7 +2,7 @@
 // way, because a folder that existed before keeps its mode, and SQLite gives a log the mode of its database.
 //
 // SQLite gets absolute names only: it takes one that begins with `file:` for a URI.
-import { closeSync, lchownSync, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, lchownSync, lstatSync, mkdirSync, openSync, readdirSync, statSync, type Stats } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.ts'
 
@@ -44,12 +44,20 @@ export function giveToOwner(file: string): void {
   } catch {} // a container may forbid it, or not know the owner
 }
 
-/** Returns the files of a store that others than their owner can reach, each with its mode. */
+const isOpen = ({ mode }: Stats): boolean => (mode & 0o077) !== 0
+
+/**
+ * Returns the files in a folder, and in those below it, that others than their owner can reach, each with its mode.
+ * Whatever its name is, a file beside a store may be a copy of it. Folders that are links are not entered.
+ */
 export function tooOpen(directory: string): { file: string; mode: string }[] {
-  if (!isThere(directory) || (statSync(directory).mode & 0o077) === 0) return []
-  return readdirSync(directory)
-    .filter((name) => /^(secret|service\.lock|sensorium\.db.*)$/.test(name))
-    .map((name) => ({ file: path.join(directory, name), bits: statSync(path.join(directory, name)).mode & 0o777 }))
-    .filter(({ bits }) => (bits & 0o077) !== 0)
-    .map(({ file, bits }) => ({ file, mode: bits.toString(8).padStart(4, '0') }))
+  if (!isThere(directory) || !isOpen(statSync(directory))) return []
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(directory, entry.name)
+    if (entry.isDirectory()) return tooOpen(file)
+    // A running service removes files meanwhile.
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (!stats?.isFile() || !isOpen(stats)) return []
+    return [{ file, mode: (stats.mode & 0o777).toString(8).padStart(4, '0') }]
+  })
 }

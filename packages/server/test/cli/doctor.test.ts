@@ -1,6 +1,16 @@
 // sensorium doctor: one line per check, ok or failed, and the checks change nothing.
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +22,7 @@ import { run } from '../../src/cli/operator/doctor.ts'
 import { examineService } from '../../src/cli/operator/examine-service.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
-import { databaseFile } from '../../src/store/data-directory.ts'
+import { databaseFile, tooOpen } from '../../src/store/data-directory.ts'
 import { newestVersion } from '../../src/store/migrate.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { onBothEngines, SECRET, sqlite } from '../support/engines.ts'
@@ -300,6 +310,35 @@ test('[STO-13] files that others can read are named, and new files are private e
   const { failed, text } = await examine({ DATA_DIR: folder })
   assert.deepEqual(failed, ['files'])
   assert.match(text, /sensorium\.db \(mode 0644\)/)
+})
+
+test('[STO-13] whatever others can read in DATA_DIR is named, a copy under any name too', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const folder = env['DATA_DIR']!
+  chmodSync(folder, 0o755)
+  const put = (name: string, mode: number): void => {
+    const file = path.join(folder, name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, '')
+    chmodSync(file, mode)
+  }
+  put('before-upgrade', 0o644)
+  put('closed', 0o600)
+  put('copies/monday.db', 0o640)
+  put('private/tuesday.db', 0o644)
+  chmodSync(path.join(folder, 'copies'), 0o755)
+  chmodSync(path.join(folder, 'private'), 0o700)
+  symlinkSync('nowhere', path.join(folder, 'gone'))
+  symlinkSync('before-upgrade', path.join(folder, 'latest'))
+  const modeOf = Object.fromEntries(tooOpen(folder).map(({ file, mode }) => [path.relative(folder, file), mode]))
+  assert.deepEqual(modeOf, { 'before-upgrade': '0644', 'copies/monday.db': '0640', latest: '0644' })
+  for (let i = 0; i < 20; i++) put(`copy-${i}`, 0o644)
+  const { failed, text } = await examine({ DATA_DIR: folder })
+  assert.deepEqual(failed, ['files'])
+  assert.match(text, /before-upgrade \(mode 0644\).* and 13 more: chmod 600 them, or chmod 700 /)
+  chmodSync(folder, 0o700)
+  assert.deepEqual(tooOpen(folder), [])
 })
 
 test('[STO-14] [TEN-7] a folder that cannot be seen is not told as one without a store', async (t) => {

@@ -39,6 +39,8 @@ const MOST_SKEW_MS = 1_000
 /** A clock that shows an earlier time than this is wrong: this code is newer. */
 const EARLIEST = Date.parse('2025-01-01T00:00:00Z')
 const MODEL_TIMEOUT_MS = 3_000
+/** Files that others may read; of more it says how many there are. */
+const MOST_NAMED = 10
 
 const fine = (detail: string): Finding => ({ ok: true, detail })
 const wrong = (detail: string): Finding => ({ ok: false, detail })
@@ -137,7 +139,9 @@ function examineDisk(dataDir: string | null): Finding {
 function examineFiles(dataDir: string | null): Finding {
   const open = dataDir === null ? [] : tooOpen(dataDir)
   if (open.length === 0) return fine('nobody else can read them')
-  return wrong(`others may read ${open.map(({ file, mode }) => `${file} (mode ${mode})`).join(', ')}: chmod 600 them`)
+  const named = open.slice(0, MOST_NAMED).map(({ file, mode }) => `${file} (mode ${mode})`)
+  const more = open.length > MOST_NAMED ? ` and ${open.length - MOST_NAMED} more` : ''
+  return wrong(`others may read ${named.join(', ')}${more}: chmod 600 them, or chmod 700 ${dataDir}`)
 }
 
 async function examineClock(store: Store | null, clock: Clock): Promise<Finding> {
