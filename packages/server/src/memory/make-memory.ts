@@ -66,7 +66,7 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
       await embedding.waitForRecent(viewer.tenantId)
       return index.searchFingerprint(viewer, embedder.model)
     },
-    similar: makeSimilar({ index, embedder, embedding, clock, log, turns }),
+    similar: makeSimilar({ index, embedder, embedding, clock, log, turns, ...told }),
     embedding,
     model: embedder.model,
     index,

@@ -51,12 +51,15 @@ export interface SimilarTools {
   log: Logger
   /** Turns at the model, shared with searches. */
   turns: Turns
+  /** Called with the number of memories that were embedded here. */
+  embedded?: ((memories: number) => void) | undefined
 }
 
 /** In characters: more than the tokens that the model reads at once. */
 const MAX_READ = 4_096
 
-export function makeSimilar({ index, embedder, embedding, clock, log, turns }: SimilarTools): Similar {
+export function makeSimilar(tools: SimilarTools): Similar {
+  const { index, embedder, embedding, clock, log, turns, embedded = () => {} } = tools
   const looking = new Set<string>()
 
   async function mostSimilar(viewer: Viewer, text: string, embedded: Embedded, limit: number): Promise<Likeness[]> {
@@ -120,7 +123,9 @@ export function makeSimilar({ index, embedder, embedding, clock, log, turns }: S
           return null
         })
         .finally(() => looking.delete(tenantId))
-      return withinTime<ComparedText | null>(clock, AT_ONCE_MS, compared, () => null)
+      const inTime = await withinTime<ComparedText | null>(clock, AT_ONCE_MS, compared, () => null)
+      if (inTime) embedded(1)
+      return inTime
     },
   }
 }

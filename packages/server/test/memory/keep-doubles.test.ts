@@ -95,6 +95,18 @@ onBothEngines((engine) => {
     return { tenant, agent: await tenant.agent(), other: await tenant.agent(), admin }
   }
 
+  test('[HTTP-25] every new memory is counted as embedded once, whether that was before or after it was written', async () => {
+    const { text: earlier } = await service.call('GET /metrics')
+    const count = (text: string) => Number(/^sensorium_memories_embedded_total (\d+)$/m.exec(text)?.[1] ?? 0)
+    const { agent } = await people()
+    for (const content of ['The ferry leaves at six.', 'The bakery opens at seven.']) {
+      await calls.make(agent, { title: '–', content })
+      await service.app.memory.embedding.idle()
+    }
+    const { text } = await service.call('GET /metrics')
+    assert.equal(count(text) - count(earlier), 2)
+  })
+
   test('[KEP-12] a new memory’s response lists similar memories that its owner sees', async () => {
     const { agent, other } = await people()
     await quiet()
