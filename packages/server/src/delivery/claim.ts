@@ -17,7 +17,7 @@ import type { Handover } from './handover.ts'
 import type { PolicyOf } from './policy.ts'
 import { makeOfferPlace, type OfferPlace } from './offer-place.ts'
 import { makePollNotes } from './poll-notes.ts'
-import { leasesOf, makePutBack } from './put-back.ts'
+import { leasesOf, makePutBack, type PutBack } from './put-back.ts'
 import { SHORT_BYTES } from './long-payloads.ts'
 import { claimRows, inDeliveryOrder, isSomethingDue, type ClaimedRow, type Stretch } from './claim-sql.ts'
 import { notePollAlone, readPayload, type Mailbox } from './sql.ts'
@@ -61,6 +61,7 @@ export interface Claim {
    * was due. `handed` is called once something was handed over.
    */
   offer: OfferPlace
+  putBack: PutBack
   /** When this node last polled the mailbox; the store may not have this time yet. */
   lastPoll(mailbox: Mailbox): number | null
   /**
@@ -220,5 +221,5 @@ export function makeClaim(tools: ClaimTools): Claim {
     handOut: handOutNow,
   })
   const claim = (mailbox: Mailbox, limit: number) => take(mailbox, limit, 'unless_known')
-  return Object.assign(claim, { many, waiting, offer, lastPoll: notes.lastPoll })
+  return Object.assign(claim, { many, waiting, offer, putBack, lastPoll: notes.lastPoll })
 }

@@ -10,7 +10,7 @@ export const MAX_WAIT_MS = 4_000
 const MAX_BYTES = 64_000_000
 /**
  * A longer submission counts as this long, or one that the limits of bodies allow would be refused for ever. It is held
- * once anyway, as a body (http/body-room.ts).
+ * once anyway, as a body (http/room.ts).
  */
 const MOST_COUNTED = MAX_BYTES / 2
 /** Units a millisecond, assumed before anything was measured. */

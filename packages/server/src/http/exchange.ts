@@ -9,9 +9,9 @@ import { bearerOf } from './bearer.ts'
 import { asUtf8 } from './header-text.ts'
 import { prefersStrict } from './prefer.ts'
 import { goneSignal, type OnShutdown } from './gone-signal.ts'
-import type { Holding } from './body-room.ts'
-import { UNCOUNTED } from './body-room.ts'
 import type { Place } from './places.ts'
+import type { Holding } from './room.ts'
+import { UNCOUNTED } from './room.ts'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -45,6 +45,8 @@ export class Exchange implements Input, CallOptions {
   place: Place | null = null
   /** The part of the room for bodies that its body takes. */
   room: Holding | null = null
+  /** The part of the room for responses that its response takes until it is read. */
+  unread: Holding | null = null
   /** Whether it counts as a request in hand. */
   isCounted = true
   /** Whether the work on it has begun. */
@@ -118,7 +120,7 @@ export class Exchange implements Input, CallOptions {
     return this.isChunked || (length !== undefined && length !== '0')
   }
 
-  /** Whether its body may be long enough to be counted in the room for bodies: see body-room.ts. */
+  /** Whether its body may be long enough to be counted in the room for bodies: see room.ts. */
   get mayBeLong(): boolean {
     return this.isChunked || Number(this.request.headers['content-length'] ?? 0) > UNCOUNTED
   }

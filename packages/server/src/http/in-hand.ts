@@ -4,11 +4,11 @@ import { performance } from 'node:perf_hooks'
 import type { Identify } from '../auth/identify.ts'
 import { networkOf } from '../kernel/addresses.ts'
 import type { Logger } from '../kernel/logger.ts'
-import { makeBodyRoom } from './body-room.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
 import { HEALTH_PATHS, makePlaces, type Place } from './places.ts'
+import { makeBodyRoom, makeResponseRoom } from './room.ts'
 
 export interface InHandTools {
   identify: Identify
@@ -24,6 +24,11 @@ export interface InHand {
   take(exchange: Exchange): void
   /** Called once the caller is known: the place, and the room of the body, then count for the agent and its tenant. */
   identified(exchange: Exchange): void
+  /**
+   * Counts the bytes of a response until it is read. Throws if that is too much beside the others that are not read,
+   * unless it reports what is done.
+   */
+  holdUnread(exchange: Exchange, bytes: number, isDone: boolean): void
   /** Gives back the place of a request that is over or has its response. A second call does nothing. */
   leave(exchange: Exchange, status: number): void
   count(): number
@@ -34,6 +39,7 @@ export interface InHand {
 export function makeInHand({ identify, clientAddress, log, metrics }: InHandTools): InHand {
   const places = makePlaces()
   const bodyRoom = makeBodyRoom()
+  const responseRoom = makeResponseRoom()
   let count = 0
   let emptied = (): void => {}
 
@@ -77,11 +83,18 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
       exchange.place = null
       exchange.place = places.ofPrincipal(place, principal)
     },
+    holdUnread(exchange, bytes, isDone) {
+      if (!exchange.isCounted) return
+      exchange.unread ??= responseRoom.hold(exchange.principal, networkOf(exchange.clientAddress))
+      if (isDone) exchange.unread.growAnyway(bytes)
+      else exchange.unread.grow(bytes)
+    },
     leave(exchange, status) {
       if (!exchange.isCounted) return
       exchange.isCounted = false
       if (exchange.place) places.giveBack(exchange.place)
       exchange.room?.release()
+      exchange.unread?.release()
       report(exchange, status, performance.now() - exchange.started)
       if (--count === 0) emptied()
     },

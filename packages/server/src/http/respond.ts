@@ -39,8 +39,11 @@ export function sendText(
 const bytesOf = (text: string | Uint8Array): Buffer =>
   typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 
-/** Makes a body as far as it would be sent as one text. Returns its pieces: in an array, if there are no more. */
-export async function begunPieces(pieces: Pieces): Promise<Pieces> {
+/**
+ * Makes a body as far as it would be sent as one text. Returns its pieces: in an array, if there are no more. `hold` is
+ * told how long it has become.
+ */
+export async function begunPieces(pieces: Pieces, hold: (length: number) => void = () => {}): Promise<Pieces> {
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
   const begun: (string | Uint8Array)[] = []
   const pause = turnAfter(MADE_IN_TURN)
@@ -49,6 +52,7 @@ export async function begunPieces(pieces: Pieces): Promise<Pieces> {
     if (done) return begun
     begun.push(value)
     length += value.length
+    hold(length)
     await pause(value.length)
   }
   async function* all(): AsyncGenerator<string | Uint8Array> {

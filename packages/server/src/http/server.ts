@@ -22,6 +22,7 @@ import type { Mount } from './mount.ts'
 import { wantsHtml, type Page, type ShownPage } from './page.ts'
 import { makeReadPayload, type BodyLimits } from './payload.ts'
 import { begunPieces, sendPieces, sendText } from './respond.ts'
+import { UNCOUNTED } from './room.ts'
 import { makeRouteTable, METHODS, type RouteTable, type Serve } from './route-table.ts'
 import { streamDeliveries } from './stream-deliveries.ts'
 
@@ -46,6 +47,8 @@ export interface HttpServer extends Connections {
 
 /** In metrics and logs only: the client disconnected before it had its response. */
 const CLIENT_WENT_AWAY = 499
+/** A text of no more characters takes no room: a character has at most three bytes. */
+const SURELY_UNCOUNTED = UNCOUNTED / 3
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 
 function requestIdMaker(): (request: IncomingMessage) => string {
@@ -76,6 +79,11 @@ function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
   throw invalid({ field: 'Host', value: null, expected, example: 'localhost:8080' })
 }
 
+async function putBackFirst(putBack: () => Promise<void>, error: unknown): Promise<never> {
+  await putBack()
+  throw error
+}
+
 /** Ends requests: with the response of their operation, or with a failure. */
 function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond' | 'fail'> {
   const sendInTurn = largeResponses()
@@ -88,6 +96,31 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
     await sendInTurn(exchange.principal, send)
   }
 
+  /** Sends what was leased: in turn only if it is over 1 MiB. What there is no room to make is put back. */
+  async function sendLeased({ status, pieces, putBack }: OperationResponse, exchange: Exchange): Promise<void> {
+    const begun = await begunPieces(pieces!, (length) => inHand.holdUnread(exchange, length, false)).catch(
+      (error: unknown) => putBackFirst(putBack!, error),
+    )
+    return sendMade(exchange, status, begun)
+  }
+
+  /** Sends a text for which there is room until it is read; otherwise it is refused, unless it reports a change. */
+  function sendLong(
+    response: OperationResponse,
+    text: string,
+    exchange: Exchange,
+    type?: string,
+  ): void | Promise<never> {
+    const isRead = response.changesNothing || exchange.method === 'GET' || exchange.method === 'HEAD'
+    try {
+      inHand.holdUnread(exchange, Buffer.byteLength(text), !isRead)
+    } catch (error) {
+      if (response.putBack) return putBackFirst(response.putBack, error)
+      throw error
+    }
+    sendText(exchange, response.status, undefined, text, type)
+  }
+
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
     if (exchange.hasResponse) return response.unopened?.() // its body was broken, and it was refused in the meantime
     const { status, text, json, pieces, replayed, stream } = response
@@ -96,9 +129,10 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
       return inHand.leave(exchange, status)
     }
     if (replayed) exchange.header('idempotent-replayed', 'true')
-    if (pieces && response.isLeased) return begunPieces(pieces).then((begun) => sendMade(exchange, status, begun, type))
-    if (pieces) return sendMade(exchange, status, pieces, type)
-    sendText(exchange, status, undefined, text ?? (json === undefined ? undefined : JSON.stringify(json)))
+    if (pieces) return response.putBack ? sendLeased(response, exchange) : sendMade(exchange, status, pieces, type)
+    const body = text ?? (json === undefined ? undefined : JSON.stringify(json))
+    if (body !== undefined && body.length > SURELY_UNCOUNTED) return sendLong(response, body, exchange, type)
+    sendText(exchange, status, undefined, body, type)
   }
 
   function fail(error: unknown, exchange: Exchange): void {

@@ -56,16 +56,18 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
 
   return [
     own(operations.pollDeliveries, async ({ principal, query, options }): Promise<OperationResponse> => {
+      const mailbox = mailboxOf(principal)
       const limit = Math.min(query.limit ?? 10, MAX_POLL)
       const wait = query.wait ?? 0
       const found =
         wait > 0
-          ? await claim.waiting(mailboxOf(principal), limit, wait * 1000, options.signal?.() ?? NEVER, () =>
+          ? await claim.waiting(mailbox, limit, wait * 1000, options.signal?.() ?? NEVER, () =>
               requireValidKey(principal),
             )
-          : await claim(mailboxOf(principal), limit)
+          : await claim(mailbox, limit)
       const items = found.map(({ json }) => json)
-      return { status: 200, ...(options.brief ? { items } : { isLeased: true, ...pollBody(items) }) }
+      if (options.brief) return { status: 200, items }
+      return { status: 200, putBack: () => claim.putBack(mailbox, found), ...pollBody(items) }
     }),
 
     own(operations.ackDeliveries, async ({ principal, body }, record) => {

@@ -152,7 +152,8 @@ export function eventOperations(tools: EventOperationTools): Binding[] {
 
     read(operations.explainEvent, async (call, db) => {
       const { principal, body } = call
-      return ok(await explainEvent(db, router, principal, body, seenBy(principal), pauseOf(turns, call)))
+      const explained = await explainEvent(db, router, principal, body, seenBy(principal), pauseOf(turns, call))
+      return { ...ok(explained), changesNothing: true }
     }),
 
     own(operations.sendTestEvent, async ({ principal, params, options }, record) => {

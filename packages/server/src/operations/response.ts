@@ -38,10 +38,13 @@ export interface OperationResponse {
    */
   items?: readonly Item[]
   /**
-   * The pieces show what this call has leased, and the leases run already. So it is sent without waiting for a turn,
-   * unless it is longer than 1 MiB. No piece is longer than a delivery.
+   * Set if the body shows what this call has leased: puts that back, because the body cannot be sent. The leases run
+   * already, so the body is sent without waiting for a turn unless it is longer than 1 MiB. No piece is longer than a
+   * delivery.
    */
-  isLeased?: boolean
+  putBack?: () => Promise<void>
+  /** The call changed nothing, though it is no GET: with no room for the response it may be refused. */
+  changesNothing?: boolean
   /** What the record keeps of a long response that shows a memory. */
   stored?: StoredMemory
   /** The id of the resource that was made, for `existing_resource_id` of a later conflict. */

@@ -15,6 +15,7 @@ export interface SearchTools {
 export const searchOperations = ({ store, recall, now }: SearchTools): Binding[] => [
   own(operations.searchMemories, async ({ principal, body, options }, record) => ({
     status: 200,
+    changesNothing: true,
     ...(await searchMemories(
       store,
       recall,

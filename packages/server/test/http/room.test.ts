@@ -1,7 +1,7 @@
 // How much memory request bodies may take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeBodyRoom } from '../../src/http/body-room.ts'
+import { makeBodyRoom } from '../../src/http/room.ts'
 import type { Failure } from '../../src/kernel/failure.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import { onBothEngines } from '../support/engines.ts'

@@ -1,0 +1,117 @@
+// Bounds the memory of long bodies: of requests while they arrive and are processed, and of responses that are not read
+// yet. A body may have some megabytes, and an agent a thousand requests in hand, so long bodies share a room: by agent
+// (or by address, if the caller is unknown), tenant and node. A body that finds its share empty always fits, whatever
+// its size, so that none is refused for ever.
+import type { Principal } from '../auth/principal.ts'
+import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
+
+const MIB = 1_048_576
+const OF_THE_NODE = 192 * MIB
+const OF_A_TENANT = 64 * MIB
+const OF_AN_AGENT = 32 * MIB
+/** Bodies up to this size are not counted; nearly all bodies are smaller. */
+export const UNCOUNTED = 65_536
+
+interface Share {
+  readonly key: string
+  readonly limit: number
+  taken: number
+}
+
+/** The memory that one body takes. */
+export interface Holding {
+  /** Counts the bytes that the body has, or will have. Throws if that is too much beside the other bodies. */
+  grow(bytes: number): void
+  /** Counts them however many there are. */
+  growAnyway(bytes: number): void
+  release(): void
+}
+
+export interface Room {
+  hold(principal: Principal | null, address: string): Holding
+  /** Bytes taken by all bodies together. */
+  readonly taken: number
+}
+
+interface RoomOptions {
+  /** What takes room, as a refusal of the caller names it, and as one of the node does. */
+  what: string
+  whatOfNode: string
+  /**
+   * Whether half of a share is kept: that of a tenant for agents that take nothing of it, that of the node for such
+   * tenants. It is needed where the other side decides how long the room is taken.
+   */
+  isHalfKept: boolean
+}
+
+export const makeBodyRoom = (): Room =>
+  makeRoom({ what: 'bytes of request bodies in hand', whatOfNode: 'requests', isHalfKept: false })
+
+export const makeResponseRoom = (): Room =>
+  makeRoom({ what: 'bytes of responses that are not read', whatOfNode: 'responses', isHalfKept: true })
+
+function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
+  const node: Share = { key: '', limit: OF_THE_NODE, taken: 0 }
+  const shares = new Map<string, Share>()
+
+  function shareOf(key: string, limit: number): Share {
+    let share = shares.get(key)
+    if (!share) shares.set(key, (share = { key, limit, taken: 0 }))
+    return share
+  }
+
+  const sharesOf = (principal: Principal | null, address: string): Share[] =>
+    principal === null || principal.tenantId === ''
+      ? [shareOf(`address ${address}`, OF_AN_AGENT), node]
+      : [
+          shareOf(`agent ${principal.tenantId} ${principal.id}`, OF_AN_AGENT),
+          shareOf(`tenant ${principal.tenantId}`, OF_A_TENANT),
+          node,
+        ]
+
+  function forgetEmpty(held: readonly Share[]): void {
+    for (const share of held) if (share.taken === 0 && share.key !== '') shares.delete(share.key)
+  }
+
+  /** Returns the share that has no room for `more` bytes of a body that has `counted`, if there is one. */
+  const fullOf = (held: readonly Share[], counted: number, more: number): Share | undefined =>
+    held.find(({ limit, taken }, i) => {
+      if (taken === counted) return false
+      const hasOthers = i > 0 && held[i - 1]!.taken > counted
+      return taken + more > (isHalfKept && hasOthers ? limit / 2 : limit)
+    })
+
+  return {
+    hold(principal, address) {
+      let counted = 0
+      let held: readonly Share[] = []
+      function count(bytes: number, mustFit: boolean): void {
+        if (bytes <= UNCOUNTED || bytes <= counted) return
+        if (held.length === 0) held = sharesOf(principal, address)
+        const more = bytes - counted
+        const full = mustFit ? fullOf(held, counted, more) : undefined
+        if (full) {
+          forgetEmpty(held)
+          throw full.key === ''
+            ? unavailable(`This node has too much of ${whatOfNode} in memory`)
+            : tooManyAtOnce(what, full.limit)
+        }
+        for (const share of held) share.taken += more
+        counted = bytes
+      }
+      return {
+        grow: (bytes) => count(bytes, true),
+        growAnyway: (bytes) => count(bytes, false),
+        release() {
+          for (const share of held) share.taken -= counted
+          forgetEmpty(held)
+          counted = 0
+          held = []
+        },
+      }
+    },
+    get taken() {
+      return node.taken
+    },
+  }
+}
