@@ -1,12 +1,13 @@
 // Creates a channel, with its creator as the owner.
 import type { Channel, ChannelCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { taken } from '../kernel/failure.ts'
+import { ruleBroken, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { isChannelVisible } from './rules.ts'
 import {
+  countCreated,
   findMember,
   insertChannel,
   insertMember,
@@ -15,9 +16,23 @@ import {
   type ChannelRow,
 } from './sql.ts'
 
+/** A channel may have a thousand feeds, which every node that publishes keeps in memory. */
+const MAX_CREATED = 1_000
+
 export interface ChannelTools {
   makeId: MakeId
   now: () => number
+}
+
+/**
+ * Refuses an agent that has created too many. An org-admin may create any number, as it may register any number of
+ * agents. The lock makes one agent's creations follow each other.
+ */
+async function refuseTooMany(tx: Db, { tenantId, id, kind }: Principal): Promise<void> {
+  if (kind === 'org_admin') return
+  await tx.lock([`channels of ${tenantId} ${id}`], 'exclusive')
+  if ((await countCreated(tx, tenantId, id, MAX_CREATED + 1)) > MAX_CREATED)
+    throw ruleBroken('too_many_channels', `An agent creates at most ${MAX_CREATED} channels`, { agent_id: id })
 }
 
 /** Creates the channel. Returns null if its external id is taken. */
@@ -41,6 +56,7 @@ async function createIfFree(
     updated_at: at,
   }
   if ((await insertChannel(tx, row)) === 0) return null
+  await refuseTooMany(tx, principal)
   await insertMember(tx, {
     tenant_id: row.tenant_id,
     channel_id: row.id,

@@ -10,9 +10,14 @@ import type { Quotas } from '../tenants/quotas.ts'
 import type { ChannelTools } from './create.ts'
 import { holdChannel, throwIfRefused, requireChannel } from './get.ts'
 import { refuseAddingFeed, refuseDeletingFeed } from './rules.ts'
-import { countFeeds, deleteFeedRow, findFeed, insertFeed, pageFeedRows, shownFeed, type FeedRow } from './sql.ts'
+import { deleteFeedRow, findFeed, insertFeed, measureFeeds, pageFeedRows, shownFeed, type FeedRow } from './sql.ts'
 
 const MAX_FEEDS = 1_000
+/**
+ * Of the filters of a channel together, whatever each may have: every node that publishes keeps them in memory. Most
+ * have less than a hundred characters.
+ */
+const MAX_FILTER_BYTES = 1_048_576
 
 export interface FeedTools extends ChannelTools {
   quotas: Quotas
@@ -39,8 +44,13 @@ export async function createFeed(
 ): Promise<Feed> {
   const { channel, caller } = await holdChannel(tx, principal, channelId)
   throwIfRefused(channel, refuseAddingFeed(channel.type, caller))
-  if ((await countFeeds(tx, principal.tenantId, channelId)) >= MAX_FEEDS)
+  const { feeds, bytes } = await measureFeeds(tx, principal.tenantId, channelId)
+  if (feeds >= MAX_FEEDS)
     throw ruleBroken('too_many_feeds', `A channel has at most ${MAX_FEEDS} feeds`, { channel_id: channelId })
+  if (bytes + Buffer.byteLength(wanted.filter_expression ?? '') > MAX_FILTER_BYTES)
+    throw ruleBroken('filters_too_long', `The filters of a channel have at most ${MAX_FILTER_BYTES} bytes together`, {
+      channel_id: channelId,
+    })
   await quotas.makeRoom(tx, principal.tenantId, 'interests')
   const row: FeedRow = {
     tenant_id: principal.tenantId,

@@ -91,6 +91,17 @@ export const insertChannel = (db: Db, row: ChannelRow): Promise<number> =>
     row.updated_at,
   ])
 
+/** Returns how many channels there are that somebody created, counting no further than `most`. Locks nothing. */
+export async function countCreated(db: Db, tenantId: string, creatorId: string, most: number): Promise<number> {
+  const count = await one<{ n: number }>(
+    db,
+    `select count(*) as n from
+       (select 1 from channels where tenant_id = ? and created_by_id = ? limit ?) as created`,
+    [tenantId, creatorId, most],
+  )
+  return count?.n ?? 0
+}
+
 /** Writes the fields of a channel that can change. */
 export const saveChannel = (db: Db, row: ChannelRow): Promise<number> =>
   db.run('update channels set name = ?, description = ?, updated_at = ? where tenant_id = ? and id = ?', [
@@ -263,14 +274,19 @@ export const pageFeedRows = (db: Db, tenantId: string, channelId: string, last: 
     [tenantId, channelId, ...(last === null ? [] : [last]), most],
   )
 
-/** Returns how many feeds a channel has. Locks nothing. */
-export async function countFeeds(db: Db, tenantId: string, channelId: string): Promise<number> {
-  const count = await one<{ n: number }>(
+/** Returns how many feeds a channel has, and the bytes of their filters without reading these. Locks nothing. */
+export async function measureFeeds(
+  db: Db,
+  tenantId: string,
+  channelId: string,
+): Promise<{ feeds: number; bytes: number }> {
+  const found = await one<{ feeds: number; bytes: number | null }>(
     db,
-    'select count(*) as n from channel_feeds where tenant_id = ? and channel_id = ?',
+    `select count(*) as feeds, cast(sum(octet_length(filter_expression)) as bigint) as bytes
+       from channel_feeds where tenant_id = ? and channel_id = ?`,
     [tenantId, channelId],
   )
-  return count?.n ?? 0
+  return { feeds: found?.feeds ?? 0, bytes: found?.bytes ?? 0 }
 }
 
 /** Deletes a feed. A second call changes nothing. */

@@ -16,11 +16,8 @@ import { fillTable, refreshTable } from './read-table.ts'
 import { readRoutingVersions } from './sql.ts'
 import { RoutingTable } from './table.ts'
 
-/**
- * The most subscriptions that are kept over all tenants; the tenants that published least recently are evicted first. A
- * subscription takes 400 bytes and the text of its filter.
- */
-const MAX_SUBSCRIPTIONS = 1_000_000
+/** Of all tables together. Those of the tenants that published least recently are evicted first. */
+const MAX_BYTES = 512 * 1_048_576
 
 /**
  * The routing that was used is out of date, and routing again inside the transaction takes too long, or changes which
@@ -56,7 +53,7 @@ export interface Router {
   tables(tx: Db, tenantIds: readonly string[], canStartOver: boolean): Promise<Tables>
 }
 
-export function makeRouter(store: Store, overBudget: () => void): Router {
+export function makeRouter(store: Store, overBudget: () => void, maxBytes = MAX_BYTES): Router {
   const known = new Map<string, RoutingTable>()
   // One writer per table at a time: one of two writers could put back a row that the other removed.
   const busy = new Map<string, Promise<unknown>>()
@@ -72,11 +69,11 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
     known.delete(tenantId)
     known.set(tenantId, table)
     let total = 0
-    for (const { size } of known.values()) total += size
-    for (const [oldest, { size }] of known) {
-      if (total <= MAX_SUBSCRIPTIONS || oldest === tenantId) break
+    for (const { bytes } of known.values()) total += bytes
+    for (const [oldest, { bytes }] of known) {
+      if (total <= maxBytes || oldest === tenantId) break
       known.delete(oldest)
-      total -= size
+      total -= bytes
     }
     return table
   }
@@ -106,7 +103,8 @@ export function makeRouter(store: Store, overBudget: () => void): Router {
         if (!isCurrent(table)) {
           table = await alone(tenantId, async () => {
             const current = known.get(tenantId)
-            if (isCurrent(current) || (current && (await refreshTable(store, tenantId, current)))) return current
+            if (isCurrent(current)) return current
+            if (current && (await refreshTable(store, tenantId, current))) return keep(tenantId, current)
             if (!canStartOver) return load(tenantId)
             known.delete(tenantId)
             throw new RoutingMoved(tenantId)

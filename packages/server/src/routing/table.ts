@@ -52,6 +52,13 @@ interface GlobGroup {
   readonly byFilter: Map<string, FilterGroup>
 }
 
+/** What a subscription takes beside its pattern and its filter. */
+const SUBSCRIPTION_BYTES = 400
+/** A pattern is kept as what it is made of: a class of three characters takes 140 bytes. */
+const patternBytes = (pattern: string): number => 24 * pattern.length
+/** The characters of a filter take two bytes each once one of them is not Latin. */
+const filterBytes = (filter: string | null): number => 2 * (filter?.length ?? 0)
+
 const DEPTHS: readonly EnrichmentDepth[] = ['none', 'light', 'full']
 export const deeper = (a: EnrichmentDepth, b: EnrichmentDepth): EnrichmentDepth =>
   DEPTHS.indexOf(a) >= DEPTHS.indexOf(b) ? a : b
@@ -85,9 +92,12 @@ export class RoutingTable {
   #rememberedAt = ''
   /** How many recipients the lists in `#remembered` have together. */
   #recipients = 0
+  /** What patterns and filters take; equal ones are kept once. */
+  #textBytes = 0
 
-  get size(): number {
-    return this.subscriptions.size
+  /** Roughly how many bytes of memory the subscriptions take. */
+  get bytes(): number {
+    return this.subscriptions.size * SUBSCRIPTION_BYTES + this.#textBytes
   }
 
   put(subscription: Subscription): void {
@@ -98,6 +108,7 @@ export class RoutingTable {
     if (!group) {
       group = { glob: compileGlob(subscription.glob), byFilter: new Map() }
       this.#globs.set(subscription.glob, group)
+      this.#textBytes += patternBytes(subscription.glob)
       this.#place(group)
     }
     const key = subscription.filter ?? ''
@@ -105,6 +116,7 @@ export class RoutingTable {
     if (!filtered) {
       filtered = { filter: subscription.filter, cost: 0, subscriptions: new Map() }
       group.byFilter.set(key, filtered)
+      this.#textBytes += filterBytes(subscription.filter)
     }
     filtered.subscriptions.set(subscription.id, subscription)
   }
@@ -119,8 +131,10 @@ export class RoutingTable {
     filtered.subscriptions.delete(id)
     if (filtered.subscriptions.size > 0) return
     group.byFilter.delete(subscription.filter ?? '')
+    this.#textBytes -= filterBytes(subscription.filter)
     if (group.byFilter.size > 0) return
     this.#globs.delete(subscription.glob)
+    this.#textBytes -= patternBytes(subscription.glob)
     this.#displace(group)
   }
 

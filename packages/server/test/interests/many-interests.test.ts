@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
-import { insertFeed } from '../../src/channels/sql.ts'
+import { insertChannel, insertFeed } from '../../src/channels/sql.ts'
 import { interestPages } from '../../src/interests/manage.ts'
 import { insertInterests } from '../../src/interests/sql.ts'
 import { assertRule } from '../channels/tools.ts'
@@ -131,6 +131,56 @@ onBothEngines((engine) => {
       assertRule(await add('more.*'), 'too_many_feeds')
       await service.call(`DELETE /v1/channels/${channel.body.id}/feeds/${last.body.id}`, { token: owner.token })
       assert.equal((await add('more.*')).status, 201)
+    })
+
+    test('[RTE-18] the filters of a channel are bounded by their bytes', async () => {
+      const owner = await tenant.agent()
+      const channel = await service.call('POST /v1/channels', { token: owner.token, body: { name: 'F', type: 'open' } })
+      const path = `/v1/channels/${channel.body.id}/feeds`
+      const add = (text: string) =>
+        service.call(`POST ${path}`, {
+          token: owner.token,
+          body: { event_type_glob: 'x', filter_expression: `data.x == "${text}"` },
+        })
+      const made = await Promise.all(Array.from({ length: 65 }, (_, i) => add(`${i}`.padEnd(4_000 * 2, '😀'))))
+      assert.deepEqual(new Set(made.map(({ status }) => status)), new Set([201]))
+      assertRule(await add('😀'.repeat(4_000)), 'filters_too_long')
+      assert.equal((await add('short')).status, 201)
+      await service.call(`DELETE ${path}/${made[0]!.body.id}`, { token: owner.token })
+      assert.equal((await add('😀'.repeat(4_000))).status, 201)
+    })
+
+    test('[RTE-18] the channels that an agent creates are bounded, and those of an org-admin are not', async () => {
+      const creator = await tenant.agent()
+      const create = (name: string, token = creator.token) =>
+        service.call('POST /v1/channels', { token, body: { name, type: 'private' } })
+      const first = await create('first')
+      await service.store.tx(async (tx) => {
+        for (let i = 0; i < 998; i++)
+          await insertChannel(tx, {
+            ...{ tenant_id: tenant.id, id: `chn_${i}`, name: 'C', description: null, type: 'private' },
+            ...{ created_by_type: 'agent', created_by_id: creator.id, external_id: null, created_at: 0, updated_at: 0 },
+          })
+      })
+      const replies = await Promise.all([create('a'), create('b'), create('c', tenant.admin)])
+      assert.equal(replies[2]!.status, 201)
+      assert.deepEqual(
+        replies
+          .slice(0, 2)
+          .map(({ status }) => status)
+          .toSorted(),
+        [201, 422],
+      )
+      assertRule(await create('d'), 'too_many_channels')
+      const put = (id: string) =>
+        service.call(`PUT /v1/channels/by-external-id/${id}`, {
+          token: creator.token,
+          body: { name: 'P', type: 'private' },
+        })
+      assertRule(await put('new'), 'too_many_channels')
+      await service.call(`DELETE /v1/channels/${first.body.id}`, { token: creator.token })
+      assert.deepEqual([(await put('new')).status, (await put('new')).status], [201, 200])
+      assert.equal((await create('of another', (await tenant.agent()).token)).status, 201)
     })
 
     test('[RTE-12] backfill delivers large events and small ones, oldest first', async () => {

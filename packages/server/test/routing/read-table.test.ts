@@ -55,7 +55,7 @@ onBothEngines((engine) => {
     const { db: outsideTx, most } = countedReads(service.store.outsideTx)
     const table = await fillTable({ ...service.store, outsideTx }, tenantId, new RoutingTable())
     assert.ok(most.rows <= 1_000, `${most.rows} rows at once`)
-    assert.equal(table.size, 2_499, 'all that are active')
+    assert.equal(table.subscriptions.size, 2_499, 'all that are active')
     assert.deepEqual(
       ['chn_0', 'chn_1', 'chn_2'].map((id) => new Set(table.members.get(id)).size),
       [0, 2_150, 50],
@@ -82,7 +82,7 @@ onBothEngines((engine) => {
     const table = await fillTable(store, tenantId, new RoutingTable())
     await addFeeds('b')
     assert.ok(await refreshTable(store, tenantId, table))
-    assert.equal(table.size, 500)
+    assert.equal(table.subscriptions.size, 500)
     assert.equal(table.version, 500)
     assert.ok(most.inTurn < 102 * 12_300, `${most.inTurn} bytes in a turn`)
   })

@@ -7,7 +7,7 @@ import { prepareEvent } from '../../src/events/envelope.ts'
 import { makePublish } from '../../src/events/publish.ts'
 import { makeWriteGroup } from '../../src/events/write-group.ts'
 import { recordRoutingChange } from '../../src/routing/changes.ts'
-import { RoutingMoved, type Router } from '../../src/routing/router.ts'
+import { makeRouter, RoutingMoved, type Router } from '../../src/routing/router.ts'
 import type { RoutingTable } from '../../src/routing/table.ts'
 import type { Db, Store } from '../../src/store/db.ts'
 import { onBothEngines, type Engine } from '../support/engines.ts'
@@ -160,17 +160,40 @@ onBothEngines((engine) => {
       })
       assert.equal(outcome!.status === 'accepted' && outcome!.recipients, 1)
     })
+    test('[RTE-19] tables are evicted by the bytes of their texts, also when another has grown', async () => {
+      const idle = tenant.id
+      const small = makeRouter(store, () => {}, 2 * 1_048_576)
+      const grown = await suite.fresh()
+      await small.prepare([idle, grown.tenant.id])
+      const look = () => store.tx((tx) => small.tables(tx, [grown.tenant.id], false))
+      const text = (i: number) => `data.x == "${i}${'😀'.repeat(4_000)}"`
+      await store.tx(async (tx) => {
+        for (let i = 0; i < 100; i++) await subscribe(tx, 'same', text(i))
+      })
+      await look()
+      assert.ok(small.known(idle), 'both fit')
+      await store.tx(async (tx) => {
+        for (let i = 100; i < 140; i++) await subscribe(tx, 'same', text(i))
+      })
+      const table = (await look()).get(grown.tenant.id)!
+      assert.equal(small.known(idle), undefined)
+      assert.equal(small.known(grown.tenant.id), table, 'that of the tenant that publishes is kept')
+      assert.ok(table.bytes > 140 * 16_000 && table.bytes < 140 * 17_000, `${table.bytes}`)
+      for (const id of [...table.subscriptions.keys()]) table.remove(id)
+      assert.equal(table.bytes, 0)
+    })
+
     test('[RTE-2] the router catches up with many changes, and with changes whose rows are gone', async () => {
       await store.tx(async (tx) => {
         for (let i = 0; i < 1_100; i++) await subscribe(tx, `many.${i}`)
       })
-      assert.equal((await tableNow()).size, 1_100)
+      assert.equal((await tableNow()).subscriptions.size, 1_100)
       await store.tx(async (tx) => {
         await tx.run('delete from interests where tenant_id = ?', [tenant.id])
         await recordRoutingChange(tx, tenant.id, 'interest', 'int_none', 0)
         await tx.run('delete from routing_changes where tenant_id = ?', [tenant.id])
       })
-      assert.equal((await tableNow()).size, 0)
+      assert.equal((await tableNow()).subscriptions.size, 0)
     })
   })
 
