@@ -3,6 +3,7 @@ import type { Activity } from './activity/activity.ts'
 import type { EventTypes } from './activity/event-types.ts'
 import { pruneAudit } from './audit/audit.ts'
 import type { Config } from './config.ts'
+import { LOOK_EVERY_MS } from './memory/embedding-claims.ts'
 import { expireMemories } from './memory/expire.ts'
 import { sweepMetadata } from './memory/discard-metadata.ts'
 import { rewordMemories } from './memory/reword.ts'
@@ -72,7 +73,7 @@ export function backgroundWork(parts: BackgroundParts) {
     stopConnectorsWithoutLease: { everyMs: 1_000, runOnce: supervisor.stopLapsed },
     /** Pushes what is due and had no wake-up. */
     push: { everyMs: 1_000, runOnce: push.runOnce },
-    embed: { everyMs: 2_000, runOnce: () => parts.embedding.runOnce() },
+    embed: { everyMs: LOOK_EVERY_MS, runOnce: () => parts.embedding.runOnce() },
     rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex) },
     sweepMetadata: { everyMs: 10_000, runOnce: () => sweepMetadata(store, clock.now()) },
     expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, parts.memoryIndex, clock.now()) },

@@ -11,8 +11,9 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db, Store } from '../store/db.ts'
 
-/** With a background run every two seconds, the memories of a crashed node are being embedded after five seconds. */
+/** The memories of a crashed node are being embedded after both times, five seconds. */
 const CLAIM_MS = 3_000
+export const LOOK_EVERY_MS = 2_000
 const RENEW_MS = 1_000
 /** How long a memory rests after a failure. */
 const RETRY_MS = 30_000
