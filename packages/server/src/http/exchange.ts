@@ -61,13 +61,14 @@ export class Exchange implements Input, CallOptions {
   awaitsTurn = false
   /** The body that is being read for the operation. */
   reading: Reading | null = null
-  /** The rest of an unwanted body, discarded so that the response reaches its sender. */
+  /** The rest of a body that nobody wants, discarded so that the response reaches its sender. */
   discarding: Discarding | null = null
   readonly id: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly #onShutdown: OnShutdown
   readonly #endsConnection: (exchange: Exchange) => boolean
+  readonly #onAnswered: (exchange: Exchange) => void
   /** How the route reads its body. */
   readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
   /** Header names and values alternating, as they will be written: none is stored and looked up again on the way. */
@@ -80,10 +81,12 @@ export class Exchange implements Input, CallOptions {
     response: ServerResponse,
     onShutdown: OnShutdown,
     endsConnection: (exchange: Exchange) => boolean = () => false,
+    onAnswered: (exchange: Exchange) => void = () => {},
   ) {
     this.id = id
     this.#onShutdown = onShutdown
     this.#endsConnection = endsConnection
+    this.#onAnswered = onAnswered
     this.request = request
     this.response = response
     this.#head = ['x-request-id', id, 'x-content-type-options', 'nosniff', 'cache-control', 'no-store']
@@ -197,6 +200,11 @@ export class Exchange implements Input, CallOptions {
 
   #hasHeader(name: string): boolean {
     return this.#head.some((text, i) => i % 2 === 0 && text === name)
+  }
+
+  /** Called when its client has the response, while the rest of its body is discarded. */
+  answered(): void {
+    this.#onAnswered(this)
   }
 
   /** Writes the head of a response whose body the caller writes. */

@@ -130,7 +130,9 @@ function taken(response: ServerResponse): Promise<void> {
 
 /**
  * Ends the response. While the request body is still arriving, the end waits for it: a connection that is closed while
- * its client sends is reset, and the response is lost. The client has the whole response in the meantime.
+ * its client sends is reset, and the response is lost. The client has the whole response in the meantime, and the
+ * request holds no place once it is taken: what is discarded is bounded by its time and size, and by the connections
+ * that an address may have.
  */
 function finish(exchange: Exchange, text?: string | Uint8Array): void {
   const { request, response } = exchange
@@ -139,6 +141,8 @@ function finish(exchange: Exchange, text?: string | Uint8Array): void {
   if (text) response.write(text)
   else response.flushHeaders()
   const discarding = (exchange.discarding = { bytes: 0, seconds: 0, seen: 0, silentSeconds: 0 })
+  if (response.writableNeedDrain) void taken(response).then(() => exchange.answered())
+  else exchange.answered()
   const end = (): void => void response.end()
   request.on('data', (chunk: Buffer) => {
     discarding.bytes += chunk.length

@@ -149,8 +149,6 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
     const { code, message, details, status, headers } = failure
     if (exchange.closesConnection) exchange.header('connection', 'close')
     sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
-    // The request has its response, and holds no place while the rest of its body is discarded.
-    if (exchange.discarding) inHand.leave(exchange, status)
   }
 
   return { respond, fail }
@@ -168,6 +166,7 @@ export function makeServer(tools: ServerTools): HttpServer {
   const isRefused = (path: string): boolean =>
     stage === 'draining' ? path !== '/healthz' : stage === 'leaving' && path === '/readyz'
   const { respond, fail } = makeResponding(tools.log, inHand)
+  const answered = (exchange: Exchange): void => inHand.leave(exchange, exchange.response.statusCode)
 
   const onShutdown: OnShutdown = (stop) => {
     if (stage === 'draining') stop()
@@ -179,7 +178,7 @@ export function makeServer(tools: ServerTools): HttpServer {
     clock: tools.clock,
     refuse: fail,
     makeExchange: (request, response) =>
-      new Exchange(makeRequestId(request), request, response, onShutdown, endsConnection),
+      new Exchange(makeRequestId(request), request, response, onShutdown, endsConnection, answered),
     arrived(exchange) {
       try {
         inHand.take(exchange)

@@ -242,6 +242,21 @@ onBothEngines((engine) => {
     assert.ok(sent < 200 * MIB, `${sent}`)
   })
 
+  for (const path of ['/healthz', '/docs'])
+    test(`[SAFE-6] a GET ${path} that announces a body holds no place once it has its response`, async () => {
+      // As many as an address has places for health.
+      const held = await Promise.all(
+        Array.from({ length: 64 }, () => connectAndWrite(get(path, 'Content-Length: 1000000') + 'x')),
+      )
+      const replies = await Promise.all(held.map((connection) => connection.reply()))
+      const inHand = await service.call('GET /metrics')
+      for (const { socket } of held) socket.destroy()
+      assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
+      assert.equal(inHand.status, 200)
+      assert.match(inHand.text, /^sensorium_http_in_flight 1$/m)
+      await nothingInHand()
+    })
+
   test('[SAFE-12] two Host headers are 400', async () => {
     const connection = await connect()
     connection.write(get('/healthz', 'HOST: y'))
