@@ -37,6 +37,8 @@ export interface Identify {
   (token: string): Promise<Principal | null>
   /** Returns the principal without waiting, or null if its standing is not cached. */
   cached(token: string): Principal | null
+  /** Returns whose token it is if it was good when it last came. That may have been long ago: it proves nothing. */
+  lastKnown(token: string): Principal | null
   /**
    * Whether a principal that was identified before still stands: its key is neither revoked nor expired, its agent
    * active.
@@ -121,8 +123,13 @@ export function makeIdentify(store: Store, announcements: Announcements, tokenKe
     return expiresAt > clock.now() && isFresh(known.standing, principal) && known.standing.live ? principal : null
   }
 
+  function lastKnown(token: string): Principal | null {
+    const known = tokens.get(token)
+    return known?.standing?.live && known.claims.expiresAt > clock.now() ? known.claims.principal : null
+  }
+
   const stands = async (principal: Principal): Promise<boolean> => (await standingOf(principal)).live
 
   announcements.listen('keys', (tenantId) => changes.set(tenantId, changesOf(tenantId) + 1))
-  return Object.assign(identify, { cached, stands })
+  return Object.assign(identify, { cached, lastKnown, stands })
 }

@@ -1,8 +1,9 @@
 // Reads bodies with a limit while they stream in: nothing over the limit is ever held.
 import { tooLarge } from '../kernel/failure.ts'
+import { UNCOUNTED } from './room.ts'
 import type { Exchange } from './exchange.ts'
 
-/** A longer body of known length is copied into a buffer that is allocated at the beginning. */
+/** A longer body of known length is copied into one buffer as it arrives. */
 const PREALLOCATE_FROM = 262_144
 
 /**
@@ -14,9 +15,10 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
   const declared = stream.headers['content-length']
   const length = declared === undefined ? NaN : Number(declared)
   if (length > limit) return Promise.reject(tooLarge(length, limit))
+  const isReserved = exchange.room?.isReserved ?? true
   try {
     // Room for the declared length is taken at once: a body that will not fit is not begun.
-    if (declared !== undefined) exchange.room?.grow(length)
+    if (declared !== undefined && isReserved) exchange.room?.grow(length)
   } catch (error) {
     return Promise.reject(error as Error)
   }
@@ -26,7 +28,7 @@ export function readBody(exchange: Exchange, limit: number): Promise<Buffer> {
     if (exchange.hasResponse || stream.destroyed) throw new Error('the client went away, or was refused')
     return stream.complete && stream.readableLength > 0
       ? arrivedBody(exchange, limit)
-      : arrivingBody(exchange, limit, length)
+      : arrivingBody(exchange, limit, length, isReserved)
   })
 }
 
@@ -38,19 +40,27 @@ function arrivedBody(exchange: Exchange, limit: number): Buffer {
   return bytes
 }
 
-/** Collects a body while it arrives. `length` is its declared length, NaN if there is none. */
-function arrivingBody(exchange: Exchange, limit: number, length: number): Promise<Buffer> {
+/**
+ * Collects a body while it arrives. `length` is its declared length, NaN if there is none; `isReserved` tells whether
+ * there is room for all of it.
+ */
+function arrivingBody(exchange: Exchange, limit: number, length: number, isReserved: boolean): Promise<Buffer> {
   const { request: stream } = exchange
   const reading = (exchange.reading = { bytes: 0, seconds: 0 })
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = []
     // Copied as it arrives: putting ten megabytes together at the end takes 4 ms at once.
-    const whole = length > PREALLOCATE_FROM ? Buffer.allocUnsafeSlow(length) : null
+    let whole: Buffer | null = length > PREALLOCATE_FROM ? Buffer.allocUnsafeSlow(isReserved ? length : 0) : null
     stream.on('data', (chunk: Buffer) => {
       reading.bytes += chunk.length
       const refusal = refuse(exchange, reading.bytes, limit)
-      if (refusal === null) return void (whole ? chunk.copy(whole, reading.bytes - chunk.length) : chunks.push(chunk))
+      if (refusal === null) {
+        if (whole === null) return void chunks.push(chunk)
+        whole = withRoomFor(reading.bytes, whole, length)
+        return void chunk.copy(whole, reading.bytes - chunk.length)
+      }
       chunks = []
+      whole = null
       stream.removeAllListeners('data')
       exchange.reading = null
       reject(refusal)
@@ -64,6 +74,14 @@ function arrivingBody(exchange: Exchange, limit: number, length: number): Promis
     // Every request closes. Only one that did not end gets an error, whose stack costs as much as the rest of this.
     stream.once('close', () => stream.readableEnded || reject(new Error('the client went away')))
   })
+}
+
+/** Returns the buffer, or a copy of it that is at least twice as long and has room for so many bytes. */
+function withRoomFor(bytes: number, buffer: Buffer, length: number): Buffer {
+  if (bytes <= buffer.length) return buffer
+  const longer = Buffer.allocUnsafeSlow(Math.min(length, Math.max(bytes, 2 * buffer.length, UNCOUNTED)))
+  buffer.copy(longer)
+  return longer
 }
 
 /** Returns why no more of a body may be read, null while more may. */

@@ -2,8 +2,8 @@
 // and logged.
 import { performance } from 'node:perf_hooks'
 import type { Identify } from '../auth/identify.ts'
-import { networkOf } from '../kernel/addresses.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { NOBODY } from '../operations/call.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
 import type { Metrics } from './metrics.ts'
@@ -43,13 +43,15 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
   let count = 0
   let emptied = (): void => {}
 
-  // A caller whose token was verified a moment ago gets a place of its own at once, so that unauthenticated requests
-  // from the same address do not count against it.
+  // A caller whose token was good when it last came gets a place of its own at once, so that unauthenticated requests
+  // do not count against it, from the same address or from others.
   function placeOf(exchange: Exchange): Place {
-    if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(networkOf(exchange.clientAddress))
-    const known = exchange.bearer === null ? null : identify.cached(exchange.bearer)
-    exchange.cachedPrincipal = known
-    return known ? places.ofPrincipal(null, known) : places.ofAddress(networkOf(exchange.clientAddress))
+    const { bearer, clientAddress } = exchange
+    if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(clientAddress)
+    if (bearer === null) return places.ofAddress(clientAddress)
+    exchange.cachedPrincipal = identify.cached(bearer)
+    const known = exchange.cachedPrincipal ?? identify.lastKnown(bearer)
+    return known ? places.ofPrincipal(null, known) : places.ofAddress(clientAddress)
   }
 
   function report(exchange: Exchange, status: number, ms: number): void {
@@ -78,14 +80,14 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
       const { place, principal } = exchange
       // The socket closed while the caller was being identified: its place is given back, and it gets no other.
       if (!exchange.isCounted) return
-      if (exchange.mayBeLong) exchange.room = bodyRoom.hold(principal, networkOf(exchange.clientAddress))
-      if (place === null || principal === null || principal.tenantId === '') return
+      if (exchange.mayBeLong) exchange.room = bodyRoom.hold(principal, exchange.clientAddress)
+      if (place === null || principal === null || principal === NOBODY) return
       exchange.place = null
       exchange.place = places.ofPrincipal(place, principal)
     },
     holdUnread(exchange, bytes, isDone) {
       if (!exchange.isCounted) return
-      exchange.unread ??= responseRoom.hold(exchange.principal, networkOf(exchange.clientAddress))
+      exchange.unread ??= responseRoom.hold(exchange.principal, exchange.clientAddress)
       if (isDone) exchange.unread.growAnyway(bytes)
       else exchange.unread.grow(bytes)
     },

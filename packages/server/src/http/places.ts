@@ -1,8 +1,10 @@
 // Counts the requests in hand by caller. A node has a number of places, and no caller gets all of them. A request
-// counts against the share of its client address until the caller is identified, then against those of the agent and
-// its tenant. Health, readiness and metrics have places of their own, so that they are answered whatever else waits.
+// counts against the shares of its client address and of all strangers (strangers.ts) until the caller is identified,
+// then against those of the agent and its tenant. Health, readiness and metrics have places of their own, so that they
+// are answered whatever else waits.
 import type { Principal } from '../auth/principal.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
+import { mostOf, OF_STRANGERS, ownersOf, type Share } from './strangers.ts'
 
 /** Waiting polls count too; streams have a bound of their own. */
 const OF_THE_NODE = 10_000
@@ -17,39 +19,37 @@ const MOST_SHARES = 50_000
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** The shares that a request counts against; it takes a place of each. */
-export type Place = readonly Share[]
+export type Place = readonly KeptShare[]
 
-export interface Share {
-  /** The owner of the share; empty for a share of the whole node. */
-  readonly key: string
-  readonly limit: number
-  taken: number
+interface KeptShare extends Share {
   /** Whether `key` still leads to this share. */
   isKept: boolean
 }
 
 export interface Places {
   /** Takes a place for a request whose caller is not known yet. Throws if the share is used up. */
-  ofAddress(network: string): Place
+  ofAddress(address: string): Place
   /** Takes a place for health, readiness and metrics. Throws as well. */
-  ofHealth(network: string): Place
+  ofHealth(address: string): Place
   /** Takes a place for a known caller in exchange for `before`. Throws as well; `before` is given back either way. */
   ofPrincipal(before: Place | null, principal: Principal): Place
   giveBack(place: Place): void
 }
 
 export function makePlaces(): Places {
-  const node: Share = { key: '', limit: OF_THE_NODE, taken: 0, isKept: true }
-  const health: Share = { key: '', limit: OF_HEALTH, taken: 0, isKept: true }
-  const shares = new Map<string, Share>()
+  const ofAll = (limit: number): KeptShare => ({ key: '', limit, pool: null, taken: 0, isKept: true })
+  const node = ofAll(OF_THE_NODE)
+  const strangers = ofAll(Math.floor(OF_THE_NODE * OF_STRANGERS))
+  const health = ofAll(OF_HEALTH)
+  const shares = new Map<string, KeptShare>()
   // The place of a recent caller is found without its keys: building and looking them up took 5 µs of every request.
   const ofPrincipals = new WeakMap<Principal, Place>()
 
-  function shareOf(key: string, limit: number): Share {
+  function shareOf(key: string, limit: number, pool: Share | null = null): KeptShare {
     let share = shares.get(key)
     if (!share) {
       if (shares.size >= MOST_SHARES) sweep()
-      shares.set(key, (share = { key, limit, taken: 0, isKept: true }))
+      shares.set(key, (share = { key, limit, pool, taken: 0, isKept: true }))
     }
     return share
   }
@@ -73,10 +73,11 @@ export function makePlaces(): Places {
 
   function take(place: Place): Place {
     for (const share of place) {
-      if (share.taken < share.limit) continue
-      throw share.key === ''
-        ? unavailable('This node has too many requests in hand')
-        : tooManyAtOnce('requests in hand', share.limit)
+      if (share.taken < mostOf(share)) continue
+      if (share.key !== '' && share.taken >= share.limit) throw tooManyAtOnce('requests in hand', share.limit)
+      const whose =
+        share === node ? '' : share === health || share.pool === health ? ' for health' : ' of unknown callers'
+      throw unavailable(`This node has too many requests${whose} in hand`)
     }
     for (const share of place) share.taken++
     return place
@@ -86,9 +87,12 @@ export function makePlaces(): Places {
     for (const share of place) share.taken--
   }
 
+  const partsOf = (pool: Share, kind: string, address: string, most: number): KeptShare[] =>
+    ownersOf(address, kind, most, pool).map(([key, limit]) => shareOf(key, limit, pool))
+
   return {
-    ofAddress: (network) => take([shareOf(`address ${network}`, OF_AN_ADDRESS), node]),
-    ofHealth: (network) => take([shareOf(`health ${network}`, OF_AN_ADDRESS_FOR_HEALTH), health]),
+    ofAddress: (address) => take([...partsOf(strangers, 'address', address, OF_AN_ADDRESS), strangers, node]),
+    ofHealth: (address) => take([...partsOf(health, 'health', address, OF_AN_ADDRESS_FOR_HEALTH), health]),
     ofPrincipal(before, principal) {
       const place = placeOf(principal)
       if (before === place) return place

@@ -1,9 +1,11 @@
 // Bounds the memory of long bodies: of requests while they arrive and are processed, and of responses that are not read
-// yet. A body may have some megabytes, and an agent a thousand requests in hand, so long bodies share a room: by agent
-// (or by address, if the caller is unknown), tenant and node. A body that finds its share empty always fits, whatever
-// its size, so that none is refused for ever.
+// yet. A body may have some megabytes, and an agent a thousand requests in hand, so long bodies share a room: by agent,
+// tenant and node, and if the caller is unknown by address and all strangers (strangers.ts). A body that finds its
+// share empty always fits, whatever its size, so that none is refused for ever.
 import type { Principal } from '../auth/principal.ts'
 import { tooManyAtOnce, unavailable } from '../kernel/failure.ts'
+import { NOBODY } from '../operations/call.ts'
+import { mostOf, OF_STRANGERS, ownersOf, type Share } from './strangers.ts'
 
 const MIB = 1_048_576
 const OF_THE_NODE = 192 * MIB
@@ -12,14 +14,13 @@ const OF_AN_AGENT = 32 * MIB
 /** Bodies up to this size are not counted; nearly all bodies are smaller. */
 export const UNCOUNTED = 65_536
 
-interface Share {
-  readonly key: string
-  readonly limit: number
-  taken: number
-}
-
 /** The memory that one body takes. */
 export interface Holding {
+  /**
+   * Whether a body takes its room when it is announced. That of a stranger takes what has arrived of it: to announce a
+   * megabyte costs nothing.
+   */
+  readonly isReserved: boolean
   /** Counts the bytes that the body has, or will have. Throws if that is too much beside the other bodies. */
   grow(bytes: number): void
   /** Counts them however many there are. */
@@ -51,18 +52,22 @@ export const makeResponseRoom = (): Room =>
   makeRoom({ what: 'bytes of responses that are not read', whatOfNode: 'responses', isHalfKept: true })
 
 function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
-  const node: Share = { key: '', limit: OF_THE_NODE, taken: 0 }
+  const node: Share = { key: '', limit: OF_THE_NODE, pool: null, taken: 0 }
+  const strangers: Share = { key: '', limit: OF_THE_NODE * OF_STRANGERS, pool: null, taken: 0 }
   const shares = new Map<string, Share>()
 
-  function shareOf(key: string, limit: number): Share {
+  function shareOf(key: string, limit: number, pool: Share | null = null): Share {
     let share = shares.get(key)
-    if (!share) shares.set(key, (share = { key, limit, taken: 0 }))
+    if (!share) shares.set(key, (share = { key, limit, pool, taken: 0 }))
     return share
   }
 
+  const partsOf = (address: string): Share[] =>
+    ownersOf(address, 'address', OF_AN_AGENT, strangers).map(([key, limit]) => shareOf(key, limit, strangers))
+
   const sharesOf = (principal: Principal | null, address: string): Share[] =>
-    principal === null || principal.tenantId === ''
-      ? [shareOf(`address ${address}`, OF_AN_AGENT), node]
+    principal === null
+      ? [...partsOf(address), strangers, node]
       : [
           shareOf(`agent ${principal.tenantId} ${principal.id}`, OF_AN_AGENT),
           shareOf(`tenant ${principal.tenantId}`, OF_A_TENANT),
@@ -75,14 +80,15 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
 
   /** Returns the share that has no room for `more` bytes of a body that has `counted`, if there is one. */
   const fullOf = (held: readonly Share[], counted: number, more: number): Share | undefined =>
-    held.find(({ limit, taken }, i) => {
-      if (taken === counted) return false
+    held.find((share, i) => {
+      if (share.taken === counted) return false
       const hasOthers = i > 0 && held[i - 1]!.taken > counted
-      return taken + more > (isHalfKept && hasOthers ? limit / 2 : limit)
+      return share.taken + more > (isHalfKept && hasOthers ? share.limit / 2 : mostOf(share))
     })
 
   return {
-    hold(principal, address) {
+    hold(caller, address) {
+      const principal = caller === NOBODY ? null : caller
       let counted = 0
       let held: readonly Share[] = []
       function count(bytes: number, mustFit: boolean): void {
@@ -92,7 +98,7 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
         const full = mustFit ? fullOf(held, counted, more) : undefined
         if (full) {
           forgetEmpty(held)
-          throw full.key === ''
+          throw full.key === '' || (full.pool !== null && full.taken + more <= full.limit)
             ? unavailable(`This node has too much of ${whatOfNode} in memory`)
             : tooManyAtOnce(what, full.limit)
         }
@@ -100,6 +106,7 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
         counted = bytes
       }
       return {
+        isReserved: principal !== null,
         grow: (bytes) => count(bytes, true),
         growAnyway: (bytes) => count(bytes, false),
         release() {

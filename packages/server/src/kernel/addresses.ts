@@ -33,12 +33,16 @@ function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 }
 
 /** Returns the network by which limits count: an IPv6 client has a whole /64 to choose its address from. */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
+export const networkOf = (address: string): string => (address.includes(':') ? prefixOf(address, 4) : address)
+
+/** Returns the /48 of an IPv6 address, which is what a provider gives to one customer; null for IPv4. */
+export const siteOf = (address: string): string | null => (address.includes(':') ? prefixOf(address, 3) : null)
+
+/** Returns the network of an IPv6 address that has its first groups of 16 bits. */
+function prefixOf(address: string, groups: number): string {
   const [head, tail] = address.split('::') as [string, string | undefined]
   const before = head === '' ? [] : head.split(':')
-  if (tail === undefined) return `${before.slice(0, 4).join(':')}::/64`
-  const after = tail === '' ? [] : tail.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
-  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
+  return `${[...before, ...zeros, ...after].slice(0, groups).join(':')}::/${groups * 16}`
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { makeClientAddress } from '../../src/http/client-address.ts'
-import { networkOf } from '../../src/kernel/addresses.ts'
+import { networkOf, siteOf } from '../../src/kernel/addresses.ts'
 import { sqlite } from '../support/engines.ts'
 import { rawConnection } from '../support/raw-http.ts'
 import { startService, type Service } from '../support/service.ts'
@@ -90,12 +90,17 @@ for (const [what, trusted, remote, headers, client] of CASES) {
   })
 }
 
-test('[SAFE-10] limits count an IPv6 client by its /64', () => {
+test('[SAFE-10] limits count an IPv6 client by its /64, and by the /48 that its site may have', () => {
   assert.equal(networkOf('203.0.113.9'), '203.0.113.9')
   for (const address of ['2001:db8:0:1::7', '2001:db8:0:1:a:b:c:d', '2001:db8:0:1::'])
     assert.equal(networkOf(address), '2001:db8:0:1::/64')
   assert.equal(networkOf('::1'), '0:0:0:0::/64')
   assert.notEqual(networkOf('2001:db8::1'), networkOf('2001:db8:0:1::1'))
+  assert.deepEqual(['203.0.113.9', '2001:db8:7:1::1', '2001:db8::'].map(siteOf), [
+    null,
+    '2001:db8:7::/48',
+    '2001:db8:0::/48',
+  ])
 })
 
 test('[SAFE-10] of several headers the last line is the proxy’s', async () => {

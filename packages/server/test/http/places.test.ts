@@ -72,3 +72,66 @@ test('[SAFE-3] however many addresses come, those that have requests in hand kee
   places.giveBack(own.pop()!)
   assert.equal(fill(() => places.ofAddress('203.0.113.9')).places.length, 1)
 })
+
+/** Takes places for each address in turn until all are refused. Returns how many that were. */
+function fillInTurn(take: (address: string) => Place, addresses: readonly string[]): number {
+  let taken = 0
+  for (let before = -1; before !== taken; ) {
+    before = taken
+    for (const address of addresses) {
+      try {
+        take(address)
+        taken++
+      } catch (error) {
+        assert.equal((error as Failure).code, 'service_unavailable')
+      }
+    }
+  }
+  return taken
+}
+
+test('[SAFE-3] strangers have a third of the node together, and known callers find the rest', () => {
+  const places = makePlaces()
+  const addresses = Array.from({ length: 4_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
+  assert.equal(fillInTurn(places.ofAddress, addresses), 3_333)
+  let known = 0
+  for (const tenant of ['a', 'b'])
+    for (let agent = 0; agent < 5; agent++)
+      known += fill(() => places.ofPrincipal(null, of(tenant, `agent-${agent}`))).places.length
+  assert.equal(known, 6_667)
+})
+
+test('[SAFE-3] [SAFE-4] of twenty addresses that take what they can each gets as much as the next finds', () => {
+  for (const kind of ['ofAddress', 'ofHealth'] as const) {
+    const take = makePlaces()[kind]
+    const addresses = Array.from({ length: 20 }, (_, i) => `203.0.113.${i}`)
+    const each = fillInTurn(take, addresses) / 20
+    const { places, refusal } = fill(() => take('198.51.100.7'))
+    assert.ok(places.length >= Math.floor(each / 2), `${places.length} of ${each}`)
+    assert.equal(refusal.code, 'service_unavailable')
+  }
+})
+
+test('[SAFE-3] what an address took before others came is theirs once it is given back', () => {
+  const places = makePlaces()
+  const first = Array.from({ length: 20 }, (_, i) => fill(() => places.ofAddress(`203.0.113.${i}`)).places)
+  assert.throws(() => places.ofAddress('198.51.100.7'), { code: 'service_unavailable' })
+  // Each of them asks again for every place that it gives back.
+  for (const [i, held] of first.entries())
+    for (const place of held) {
+      places.giveBack(place)
+      try {
+        places.ofAddress(`203.0.113.${i}`)
+      } catch {}
+    }
+  assert.ok(fill(() => places.ofAddress('198.51.100.7')).places.length > 50)
+})
+
+test('[SAFE-3] all IPv6 networks of a /48 have no more than one address may have', () => {
+  const places = makePlaces()
+  let taken = 0
+  for (let i = 0; i < 4_000; i++) taken += fill(() => places.ofAddress(`2001:db8:7:${i.toString(16)}::1`)).places.length
+  assert.equal(taken, 1_667)
+  assert.equal(fill(() => places.ofAddress('2001:db8:8::1')).places.length, 512)
+  assert.equal(fill(() => places.ofAddress('203.0.113.9')).places.length, 512)
+})

@@ -49,17 +49,18 @@ test('[SAFE-20] agents, tenants, addresses and the node each have a share, which
     'rate_limited',
     'the tenant has 64 MiB',
   )
-  for (const [i, address] of ['x', 'y', 'z'].entries())
+  for (const [i, address] of ['x', 'y'].entries())
     assert.equal(
       codeOf(() => room.hold(i === 0 ? null : NOBODY, address).grow(32 * MIB)),
       null,
     )
+  for (const tenantId of ['b', 'c'])
+    assert.equal(
+      codeOf(() => room.hold(of(tenantId, '1'), '').grow(30 * MIB)),
+      null,
+    )
   assert.equal(
-    codeOf(() => room.hold(of('b', '1'), '').grow(30 * MIB)),
-    null,
-  )
-  assert.equal(
-    codeOf(() => room.hold(of('c', '1'), '').grow(10 * MIB)),
+    codeOf(() => room.hold(of('d', '1'), '').grow(10 * MIB)),
     'service_unavailable',
     'the node has 192 MiB',
   )
@@ -68,6 +69,23 @@ test('[SAFE-20] agents, tenants, addresses and the node each have a share, which
     codeOf(() => fourth.grow(10 * MIB)),
     null,
   )
+})
+
+test('[SAFE-20] strangers have a third of the room together, and the next address finds some of it', () => {
+  const room = makeBodyRoom()
+  const hold = (address: string, bytes: number) => codeOf(() => room.hold(null, address).grow(bytes))
+  const addresses = Array.from({ length: 20 }, (_, i) => `203.0.113.${i}`)
+  while (addresses.filter((address) => hold(address, 100_000) === null).length > 0);
+  assert.ok(room.taken <= 64 * MIB, `${room.taken}`)
+  assert.equal(hold('198.51.100.7', 2 * MIB), null)
+  for (let i = 0; i < 1_000; i++) hold(`2001:db8:${i}::1`, 100_000)
+  assert.ok(room.taken <= 64 * MIB, `${room.taken}`)
+  assert.equal(hold('198.51.100.8', 100_000), 'service_unavailable')
+  for (const tenantId of ['a', 'b', 'c', 'd'])
+    assert.equal(
+      codeOf(() => room.hold(of(tenantId, '1'), '').grow(32 * MIB)),
+      null,
+    )
 })
 
 test('[SAFE-20] a growing body is counted as it grows, and a body of any size fits alone', () => {

@@ -27,7 +27,11 @@ onBothEngines((engine) => {
     t.after(clock.restWith(isBusy))
     const tools = { store, clock, activity: makeActivity(store, clock) }
     const anybody = { tenantId: tenant.id } as Principal
-    const identify = Object.assign(async () => anybody, { cached: () => anybody, stands: async () => true })
+    const identify = Object.assign(async () => anybody, {
+      cached: () => anybody,
+      lastKnown: () => anybody,
+      stands: async () => true,
+    })
     const live = makeLiveStreams({ ...tools, identify, log: makeLogger('silent') })
     t.after(() => live.close())
     return { service, tenant, agent, tools, live, watch: () => live.watch(anybody, makeChoice(undefined, undefined)) }
