@@ -12,6 +12,7 @@ import { sqlite } from '../support/engines.ts'
 import { beginsAnew, halfCopied, layOut, recordCuts, remainsOf, type Cut } from '../support/power-cuts.ts'
 import { startService, type Service, type TestAgent } from '../support/service.ts'
 import { interest, poll, type DeliveryBody } from '../events/tools.ts'
+import { memoryCalls } from '../memory/tools.ts'
 
 let folder: string
 before(() => void (folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sensorium-power-'))))
@@ -21,14 +22,19 @@ after(() => fs.rmSync(folder, { recursive: true, force: true }))
 interface Told {
   events: string[]
   acknowledged: string[]
+  /** Made dead letters. */
+  buried: string[]
   memories: string[]
+  /** Of memories: their titles after a change, and the external ids of imported ones. */
+  titles: string[]
+  imported: string[]
   /** Deliveries that were handed out: their leases may be forgotten. */
   leased: string[]
 }
 
 const EVENTS = 7
 
-/** Publishes, polls, acknowledges and stores memories as an agent, and notes what was confirmed. */
+/** Publishes, polls, settles, and stores and changes memories as an agent, and notes what was confirmed. */
 async function work(service: Service, agent: TestAgent, told: Told, name: string): Promise<void> {
   for (let i = 0; i < EVENTS; i++) {
     const id = `${name}-${i}`
@@ -44,11 +50,25 @@ async function work(service: Service, agent: TestAgent, told: Told, name: string
     const body = { delivery_ids: delivery_ids.slice(0, 1) }
     const acked = await service.call('POST /v1/delivery/ack', { token: agent.token, body })
     if (acked.body.acknowledged === 1) told.acknowledged.push(delivery_ids[0]!)
-    if (i % 4 > 0) continue
-    const memory = { type: 'semantic', scope: 'agent', title: id, content: `What ${id} was about.` }
-    const made = await service.call('POST /v1/memories', { token: agent.token, body: memory })
-    if (made.status === 201) told.memories.push(made.body.id)
+    if (i % 3 === 1 && delivery_ids.length > 1) {
+      const nack = { delivery_ids: delivery_ids.slice(1), reason: 'poison', dead_letter: true }
+      const buried = await service.call('POST /v1/delivery/nack', { token: agent.token, body: nack })
+      if (buried.status === 200) told.buried.push(...nack.delivery_ids)
+    }
+    if (i % 4 === 0) await keepMemories(service, agent, told, id)
   }
+}
+
+async function keepMemories(service: Service, { token }: TestAgent, told: Told, id: string): Promise<void> {
+  const memory = { type: 'semantic', scope: 'agent', title: id, content: `What ${id} was about.` }
+  const made = await service.call('POST /v1/memories', { token, body: memory })
+  if (made.status === 201) told.memories.push(made.body.id)
+  const title = `${id}, changed`
+  const changed = await service.call(`PATCH /v1/memories/${made.body.id}`, { token, body: { title } })
+  if (changed.status === 200) told.titles.push(title)
+  const lines = ['a', 'b'].map((name) => ({ kind: 'memory', ...memory, external_id: `${id}-${name}` }))
+  const imported = await memoryCalls(service).importLines({ token }, lines)
+  if (imported.body.created === 2) told.imported.push(...lines.map(({ external_id }) => external_id))
 }
 
 /** Opens the files that a power cut left, as a start of the service would, and compares them with `told`. */
@@ -66,6 +86,12 @@ function check(file: string, told: Told, recipients: number): { forgotten: strin
     for (const id of told.events) assert.ok(events.has(id), `${id} was accepted`)
     for (const id of told.acknowledged) assert.ok(acknowledged.has(id), `${id} was acknowledged`)
     for (const id of told.memories) assert.ok(memories.has(id), `${id} was stored`)
+    const buried = new Set(column("select id from deliveries where state = 'dead_lettered'"))
+    for (const id of told.buried) assert.ok(buried.has(id), `${id} was made a dead letter`)
+    const titles = new Set([...column('select title from memories'), ...column('select title from memory_texts')])
+    for (const title of told.titles) assert.ok(titles.has(title), `${title} was stored`)
+    const imported = new Set(column('select external_id from memories where external_id is not null'))
+    for (const id of told.imported) assert.ok(imported.has(id), `${id} was imported`)
     // Nothing is stored in part.
     const all = 'select event_id from deliveries union all select event_id from acknowledged_deliveries'
     const counts = column(`select count(*) from (${all}) group by event_id`)
@@ -75,9 +101,9 @@ function check(file: string, told: Told, recipients: number): { forgotten: strin
     assert.deepEqual(column('select id from deliveries where id in (select id from acknowledged_deliveries)'), [])
     for (const sql of ['select id from memory_texts', 'select memory_id from memory_recall'])
       assert.deepEqual(new Set(column(sql)), memories)
-    // A delivery that is not acknowledged is on its first lease, or as if it had never been leased.
+    // A delivery that is not settled is on its first lease, or as if it had never been leased.
     const states = column("select distinct state || ' ' || attempts || ' ' || leases from deliveries")
-    for (const state of states) assert.ok(['ready 0 0', 'leased 1 1'].includes(state), state)
+    for (const state of states) assert.ok(['ready 0 0', 'leased 1 1', 'dead_lettered 1 1'].includes(state), state)
     const ready = new Set(column("select id from deliveries where state = 'ready'"))
     return { forgotten: told.leased.filter((id) => ready.has(id)) }
   } finally {
@@ -91,7 +117,10 @@ test('[STO-1] [STO-2] [STO-16] [FLT-3] a power cut between any two flushes loses
   const tenant = await service.tenant()
   const agents = [await tenant.agent(), await tenant.agent()]
   for (const agent of agents) await interest(service, agent)
-  const told: Told = { events: [], acknowledged: [], memories: [], leased: [] }
+  const told: Told = {
+    ...{ events: [], acknowledged: [], buried: [], leased: [] },
+    ...{ memories: [], titles: [], imported: [] },
+  }
   const recorded = recordCuts(databaseFile(service.env['DATA_DIR']!), () => structuredClone(told))
   try {
     await Promise.all(agents.map((agent, i) => work(service, agent, told, `agent-${i}`)))
@@ -100,6 +129,7 @@ test('[STO-1] [STO-2] [STO-16] [FLT-3] a power cut between any two flushes loses
     await service.stop()
   }
   assert.ok(recorded.cuts.length >= EVENTS, 'every response waits for a flush')
+  for (const [what, ids] of Object.entries(told)) assert.ok(ids.length > 0, what)
 
   let lost: { cut: Cut<Told>; forgotten: string[] } | null = null
   for (const cut of recorded.cuts) {
