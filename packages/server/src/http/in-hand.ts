@@ -43,14 +43,14 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
   let count = 0
   let emptied = (): void => {}
 
-  // A caller whose token was good when it last came gets a place of its own at once, so that unauthenticated requests
-  // do not count against it, from the same address or from others.
+  // A caller whose token this installation signed gets a place of its own at once, so that unauthenticated requests do
+  // not count against it, from the same address or from others.
   function placeOf(exchange: Exchange): Place {
     const { bearer, clientAddress } = exchange
     if (HEALTH_PATHS.has(exchange.path)) return places.ofHealth(clientAddress)
     if (bearer === null) return places.ofAddress(clientAddress)
     exchange.cachedPrincipal = identify.cached(bearer)
-    const known = exchange.cachedPrincipal ?? identify.lastKnown(bearer)
+    const known = exchange.cachedPrincipal ?? identify.claimed(bearer)
     return known ? places.ofPrincipal(null, known) : places.ofAddress(clientAddress)
   }
 

@@ -6,7 +6,7 @@ import { makeInHand, type InHandTools } from '../../src/http/in-hand.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 
 const tools = {
-  identify: Object.assign(async () => null, { cached: () => null, lastKnown: () => null }),
+  identify: Object.assign(async () => null, { cached: () => null, claimed: () => null }),
   clientAddress: () => '192.0.2.1',
   log: { request() {} },
   metrics: { request() {} },

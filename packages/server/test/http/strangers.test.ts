@@ -32,14 +32,10 @@ onBothEngines((engine) => {
     (await service.call('GET /v1/agents', { headers: { 'x-forwarded-for': address } })).status
 
   test('[SAFE-3] strangers from thousands of addresses leave known callers their places', async () => {
-    const [neighbour, waiting] = [await tenant.agent(), await tenant.agent()]
-    const polls = async () =>
-      (
-        await service.call('GET /v1/delivery/poll', {
-          token: neighbour.token,
-          headers: { 'x-forwarded-for': '10.0.0.0' },
-        })
-      ).status
+    const [neighbour, waiting, unseen] = [await tenant.agent(), await tenant.agent(), await tenant.agent()]
+    const headers = { 'x-forwarded-for': '10.0.0.0' }
+    const polls = async ({ token } = neighbour) =>
+      (await service.call('GET /v1/delivery/poll', { token, headers })).status
     assert.equal(await polls(), 200)
     // Behind a poll that waits, each of them is in hand until the poll is over.
     for (let i = 0; i < 14; i++) {
@@ -52,6 +48,9 @@ onBothEngines((engine) => {
     await service.clock.advance(1_000)
     assert.equal(await stranger('198.51.100.8'), 503)
     assert.equal(await polls(), 200)
+    assert.equal(await polls(unseen), 200)
+    const forged = `${unseen.token.slice(0, -9)}AAAAAAAAA`
+    assert.equal(await polls({ ...unseen, token: forged }), 503)
     assert.equal((await service.call('GET /healthz')).status, 200)
     await over()
     assert.equal(await stranger('198.51.100.7'), 401)

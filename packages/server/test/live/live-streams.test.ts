@@ -29,7 +29,7 @@ onBothEngines((engine) => {
     const anybody = { tenantId: tenant.id } as Principal
     const identify = Object.assign(async () => anybody, {
       cached: () => anybody,
-      lastKnown: () => anybody,
+      claimed: () => anybody,
       stands: async () => true,
     })
     const live = makeLiveStreams({ ...tools, identify, log: makeLogger('silent') })
