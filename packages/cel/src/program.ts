@@ -16,6 +16,8 @@ export const OVER_BUDGET: unique symbol = Symbol('over budget')
 export interface Program {
   /** Roughly how many bytes of memory it takes, for callers that cache many programs. */
   readonly bytes: number
+  /** Roughly how much work it was to compile, in steps. */
+  readonly compileSteps: number
   /**
    * Returns the value of the expression for these values of the variables. They are in the order of the environment;
    * undefined means that a variable has no value. One evaluation takes at most STEP_BUDGET steps, and no more than is
@@ -40,6 +42,7 @@ export function compile(source: string, environment: Environment): Program {
  */
 class CompiledProgram implements Program {
   readonly bytes: number
+  readonly compileSteps: number
   readonly #run: Run
   readonly #steps: number
   readonly #count: number
@@ -47,8 +50,9 @@ class CompiledProgram implements Program {
   readonly #context: Context
 
   constructor(source: string, environment: Environment) {
-    const { run, steps, variableCount, bytes } = generate(source, environment)
+    const { run, steps, variableCount, bytes, compileSteps } = generate(source, environment)
     this.bytes = bytes
+    this.compileSteps = compileSteps
     this.#run = run
     this.#steps = steps
     this.#count = environment.variables.length

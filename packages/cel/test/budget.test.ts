@@ -45,6 +45,14 @@ test('[CEL-2] a program says roughly how much memory it keeps', () => {
   assert.ok(large > 2 * small, String(large))
 })
 
+test('[CEL-2] a program says roughly how many steps it took to compile', () => {
+  const long = program(`data.n == 1${' || data.n == 2'.repeat(250)}`).compileSteps
+  assert.ok(long > 100_000 && long < 1_000_000, String(long))
+  // The parser takes every character of the class, although the program that comes of it is small.
+  const { bytes, compileSteps } = program('data.s.matches("(?i)[\\\\x{100}-\\\\x{ffff}]")')
+  assert.ok(compileSteps > 4 * bytes, `${compileSteps} steps, ${bytes} bytes`)
+})
+
 test('[CEL-2] a program keeps no part of an event when its evaluation is over', () => {
   const sources = [
     '{s: 1, s: 2}.size() == 1',

@@ -12,9 +12,10 @@ import { holds, type Principal } from '../auth/principal.ts'
 import { Failure } from '../kernel/failure.ts'
 import { sortSteps } from '../kernel/sort-steps.ts'
 import { inSteps, type Pause } from '../kernel/step-turns.ts'
-import { countSlices, matchInSlices } from '../routing/match.ts'
+import { countSlices } from '../routing/found.ts'
+import { matchInSlices } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
-import type { Match, Matching, Subscription } from '../routing/table.ts'
+import type { FilterGroup, Match, Matching, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
 import { admitAddressee, findAddressees, withAddressee } from './addressee.ts'
 import { prepareEvent } from './envelope.ts'
@@ -65,7 +66,13 @@ export async function explainEvent(
   const named = (await findAddressees(db, tenantId, caller.id, [event])).get(event)
   const addressee = named && admitAddressee(table, named, caller.id)
   if (addressee instanceof Failure) throw addressee
-  const found = await inSteps(matchInSlices(table, event.envelope, router.matching), pause)
+  const { filters, overBudget } = router.matching
+  const cut = new Set<FilterGroup>()
+  const noteCut = (group: FilterGroup): void => {
+    cut.add(group)
+    overBudget(group)
+  }
+  const found = await inSteps(matchInSlices(table, event.envelope, { filters, overBudget: noteCut }), pause)
   const matching = addressee ? withAddressee(table, addressee, caller.id, found) : found
   const list = await inSteps(inOrder(matching), pause)
   const recipients: Explanation['recipients'] = []
@@ -84,7 +91,7 @@ export async function explainEvent(
   const maySeeFilter = (s: Subscription): boolean =>
     s.kind === 'feed' ? holds(caller, 'channel:read') : s.agentId === caller.id || holds(caller, 'interests:read')
   const matched = list.find(({ recipientId }) => recipientId === request.agent_id)?.matched ?? []
-  const given = { table, event, filters: router.matching.filters, maySeeFilter, matched }
+  const given = { table, event, filters, maySeeFilter, matched, cut }
   for (const reason of await inSteps(findReasons(given, request.agent_id), pause)) {
     if (reason.channel_id === undefined || (await maySeeChannel(reason.channel_id))) reasons.push(reason)
   }

@@ -2,9 +2,10 @@
 import type { Reason } from '@sensorium/contract'
 import { sortSteps } from '../kernel/sort-steps.ts'
 import { describeResult, type FilterResult } from '../routing/filter.ts'
-import { filtersOfOneEvent, type Filters } from '../routing/filters.ts'
-import { countSlices, EVENT_STEPS } from '../routing/match.ts'
-import type { RoutingTable, Subscription } from '../routing/table.ts'
+import { EVENT_STEPS, saveForCompiling } from '../routing/evaluate.ts'
+import { isShort, type Filters } from '../routing/filters.ts'
+import { countSlices } from '../routing/found.ts'
+import type { FilterGroup, RoutingTable, Subscription } from '../routing/table.ts'
 import type { Addressee } from './addressee.ts'
 import type { PreparedEvent } from './envelope.ts'
 import { shownSubscription } from './matched.ts'
@@ -21,6 +22,8 @@ export interface ToExplain {
   maySeeFilter(subscription: Subscription): boolean
   /** The subscriptions by which the agent receives the event. They come first, in this order. */
   matched: readonly Subscription[]
+  /** What the event left out, because its filters take too much work. */
+  cut: ReadonlySet<FilterGroup | undefined>
 }
 
 /** Returns the subscriptions in the order in which they are listed: interests before feeds, the oldest first. */
@@ -39,24 +42,39 @@ function describeHidden({ result, ...rest }: FilterResult): string {
   return 'value' in rest && rest.value === false ? 'the filter is false' : 'the filter is not a boolean'
 }
 
-/** Evaluates one filter after the other, within what one event may take. `took` is told the steps of each. */
-function makeEvaluate({ event, filters }: ToExplain, took: (steps: number) => void): (source: string) => FilterResult {
+/**
+ * Evaluates one filter after the other, within what one event may take. What matched is not evaluated again, so that no
+ * reason contradicts it. `took` is told the steps of each.
+ */
+function makeEvaluate({ table, event, filters, matched }: ToExplain, took: (steps: number) => void) {
+  const known = new Set(matched)
   const budget = { left: EVENT_STEPS }
-  const filterOf = filtersOfOneEvent(filters)
-  return (source) => {
-    const usable = budget.left > 0 ? filterOf(source) : null
-    if (!usable) return { result: 'over_budget' }
+  saveForCompiling(table, filters)
+  let compiling = Math.max(EVENT_STEPS, table.saved)
+  return (subscription: Subscription): FilterResult => {
+    if (known.has(subscription)) return { result: 'match' }
+    const source = subscription.filter!
+    let filter = filters.cached(source)
+    if (budget.left <= 0 || (!filter && compiling <= 0 && !isShort(source))) return { result: 'over_budget' }
+    if (!filter) {
+      filter = filters.get(source)
+      took(filter.compileSteps)
+      if (!isShort(source)) {
+        compiling -= filter.compileSteps
+        table.saved -= filter.compileSteps
+      }
+    }
     const before = budget.left
-    const result = usable.filter.evaluate(event.envelope, budget)
-    took(usable.compiled + before - budget.left)
+    const result = filter.evaluate(event.envelope, budget)
+    took(before - budget.left)
     return result
   }
 }
 
 function reasonOf(
-  { table, event, maySeeFilter }: ToExplain,
+  { table, event, maySeeFilter, cut }: ToExplain,
   subscription: Subscription,
-  evaluate: (source: string) => FilterResult,
+  evaluate: (subscription: Subscription) => FilterResult,
 ): Reason {
   const typeMatches = table.matchesType(subscription, event.type)
   const isShown = maySeeFilter(subscription)
@@ -71,9 +89,12 @@ function reasonOf(
     return { ...base, matches: false, explanation: `the type ${event.type} does not match ${subscription.glob}` }
   if (subscription.filter === null)
     return { ...base, matches: true, explanation: `the type matches ${subscription.glob}` }
-  const result = evaluate(subscription.filter)
-  const matches = result.result === 'match'
-  const described = isShown ? describeResult(result) : describeHidden(result)
+  const result = evaluate(subscription)
+  const isCut = cut.has(table.groupOf(subscription))
+  const matches = result.result === 'match' && !isCut
+  const described =
+    (isShown ? describeResult(result) : describeHidden(result)) +
+    (isCut && result.result === 'match' ? ', but was left out: the filters of this event take too much work' : '')
   return { ...base, matches, explanation: `the type matches ${subscription.glob}; ${described}` }
 }
 

@@ -5,7 +5,7 @@ import type { SummaryRow } from '../events/summaries.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { compileFilter, type Envelope, type Filter } from '../routing/filter.ts'
 import { compileGlob, type Glob } from '../routing/glob.ts'
-import { EVENT_STEPS } from '../routing/match.ts'
+import { EVENT_STEPS } from '../routing/evaluate.ts'
 
 export interface Choice {
   glob: Glob | null

@@ -7,14 +7,17 @@ const MAX_BYTES = 64 * 1024 * 1024
 
 /** A filter of up to this many characters is compiled in less than 0.1 ms. A tenant may have many thousand of them. */
 const SHORT = 128
-/** A filter with a regular expression is large and slow to compile: 20 ms for eight of them. */
+/** A filter with a regular expression is large and slow to compile, however short it is. */
 const REGULAR_EXPRESSION = 'matches'
-/** The share of the cache that one event may fill with such filters. */
-const SHARE_OF_REGULAR_EXPRESSIONS = 0.125
+
+/** Whether every event may compile the filter, whatever else there is to compile. */
+export const isShort = (source: string): boolean => source.length <= SHORT && !source.includes(REGULAR_EXPRESSION)
 
 export interface Filters {
   /** Reports whether the filter is in the cache. Does not compile it. */
   has(source: string): boolean
+  /** Returns the filter if it is in the cache. It counts as used. */
+  cached(source: string): Filter | undefined
   get(source: string): Filter
   /** The size of all cached filters, and its limit. */
   readonly bytes: number
@@ -26,35 +29,10 @@ export interface Filters {
 const never = (source: string): Filter => ({
   source,
   bytes: 0,
+  compileSteps: 0,
   test: () => false,
   evaluate: () => ({ result: 'no_match', value: false }),
 })
-
-/** A filter for one event, and the size of what was compiled for it; 0 if the filter was in the cache. */
-export interface Usable {
-  filter: Filter
-  compiled: number
-}
-
-/**
- * Returns the filters that one event needs, and null for one that is not in the cache once the event has had its share
- * of compiling: a long filter takes milliseconds, and an agent may have 10,000. The share is as much as the cache
- * holds, so that an event never loses a filter that could have stayed there. Short filters are always compiled.
- */
-export function filtersOfOneEvent(filters: Filters): (source: string) => Usable | null {
-  let left = filters.maxBytes
-  let leftForRegularExpressions = filters.maxBytes * SHARE_OF_REGULAR_EXPRESSIONS
-  return (source) => {
-    if (filters.has(source)) return { filter: filters.get(source), compiled: 0 }
-    const hasRegularExpression = source.includes(REGULAR_EXPRESSION)
-    const isFree = source.length <= SHORT && !hasRegularExpression
-    if (!isFree && (left <= 0 || (hasRegularExpression && leftForRegularExpressions <= 0))) return null
-    const filter = filters.get(source)
-    if (!isFree) left -= filter.bytes
-    if (hasRegularExpression) leftForRegularExpressions -= filter.bytes
-    return { filter, compiled: filter.bytes }
-  }
-}
 
 function compiled(source: string): Filter {
   try {
@@ -70,23 +48,29 @@ export function makeFilters(maxBytes = MAX_BYTES): Filters {
   let bytes = 0
   const sizeOf = (filter: Filter): number => filter.bytes + 2 * filter.source.length
 
+  function cached(source: string): Filter | undefined {
+    const filter = kept.get(source)
+    if (!filter) return undefined
+    kept.delete(source)
+    kept.set(source, filter)
+    return filter
+  }
+
+  function add(filter: Filter): Filter {
+    bytes += sizeOf(filter)
+    kept.set(filter.source, filter)
+    for (const [oldest, unused] of kept) {
+      if (bytes <= maxBytes || unused === filter) break
+      kept.delete(oldest)
+      bytes -= sizeOf(unused)
+    }
+    return filter
+  }
+
   return {
     has: (source) => kept.has(source),
-    get(source) {
-      let filter = kept.get(source)
-      if (filter) kept.delete(source)
-      else {
-        filter = compiled(source)
-        bytes += sizeOf(filter)
-      }
-      kept.set(source, filter)
-      for (const [oldest, unused] of kept) {
-        if (bytes <= maxBytes || oldest === source) break
-        kept.delete(oldest)
-        bytes -= sizeOf(unused)
-      }
-      return filter
-    },
+    cached,
+    get: (source) => cached(source) ?? add(compiled(source)),
     get bytes() {
       return bytes
     },

@@ -10,8 +10,8 @@
 // 4. A table is read completely, in pages, only if it is new on this node or too far behind. That takes seconds for a
 //    million subscriptions, so a transaction, which holds locks, leaves it to `prepare` and starts over.
 import type { Db, Store } from '../store/db.ts'
+import type { MatchTools } from './evaluate.ts'
 import { makeFilters } from './filters.ts'
-import type { MatchTools } from './match.ts'
 import { fillTable, refreshTable } from './read-table.ts'
 import { readRoutingVersions } from './sql.ts'
 import { RoutingTable } from './table.ts'
@@ -53,7 +53,7 @@ export interface Router {
   tables(tx: Db, tenantIds: readonly string[], canStartOver: boolean): Promise<Tables>
 }
 
-export function makeRouter(store: Store, overBudget: () => void, maxBytes = MAX_BYTES): Router {
+export function makeRouter(store: Store, overBudget: MatchTools['overBudget'], maxBytes = MAX_BYTES): Router {
   const known = new Map<string, RoutingTable>()
   // One writer per table at a time: one of two writers could put back a row that the other removed.
   const busy = new Map<string, Promise<unknown>>()

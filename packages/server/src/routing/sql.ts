@@ -61,6 +61,7 @@ export interface RoutedMemberRow extends InChannel {
 }
 
 export interface RoutedFeedRow extends InChannel {
+  creator_id: string | null
   event_type_glob: string
   filter_expression: string | null
 }
@@ -74,10 +75,12 @@ export const fromFeed = (row: RoutedFeedRow): Subscription => ({
   enrichment: 'none',
   agentId: null,
   channelId: row.channel_id,
+  payer: `feeds ${row.creator_id ?? row.channel_id}`,
 })
 
 const INTEREST = 'select id, agent_id, event_type, filter_expression, priority, enrichment_depth from interests'
-const FEED = 'select id, channel_id, event_type_glob, filter_expression from channel_feeds'
+const FEED = `select f.id, f.channel_id, f.event_type_glob, f.filter_expression, c.created_by_id as creator_id
+  from channel_feeds f left join channels c on c.tenant_id = f.tenant_id and c.id = f.channel_id`
 
 /** Returns a page of active interests in the order of their ids. */
 export const pageInterests = (db: Reads, tenantId: string, after: { id: string }, limit: number) =>
@@ -99,14 +102,15 @@ export const readRoutedInterests = async (db: Reads, tenantId: string, ids: stri
 /** Returns a page of active feeds in the order of their channels and ids. */
 export const pageFeeds = (db: Reads, tenantId: string, after: InChannel, limit: number) =>
   db.rows<RoutedFeedRow>(
-    `${FEED} where tenant_id = ? and (channel_id, id) > (?, ?) and active = 1 order by channel_id, id limit ?`,
+    `${FEED} where f.tenant_id = ? and (f.channel_id, f.id) > (?, ?) and f.active = 1
+      order by f.channel_id, f.id limit ?`,
     [tenantId, after.channel_id, after.id, limit],
   )
 
 /** Returns those of the given feeds that are active. Locks nothing. */
 export const readRoutedFeeds = async (db: Reads, tenantId: string, ids: string[]): Promise<Subscription[]> =>
   (
-    await db.rows<RoutedFeedRow>(`${FEED} where tenant_id = ? and active = 1 and ${db.dialect.inList('id')}`, [
+    await db.rows<RoutedFeedRow>(`${FEED} where f.tenant_id = ? and f.active = 1 and ${db.dialect.inList('f.id')}`, [
       tenantId,
       db.dialect.list(ids),
     ])

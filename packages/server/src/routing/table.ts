@@ -4,7 +4,7 @@
 //    literal suffix; only patterns that start and end with a wildcard are tried one by one, in slices.
 // 2. Equal patterns are tested once, and equal filters under one pattern once, however many subscriptions have them.
 // 3. A recipient has one match, with the highest priority and the deepest enrichment of all matching subscriptions.
-// 4. The table holds filters as text: match.ts evaluates them, filters.ts compiles them when needed.
+// 4. The table holds filters as text: evaluate.ts evaluates them, filters.ts compiles them when needed.
 import { compileGlob, type Glob } from './glob.ts'
 
 export type EnrichmentDepth = 'none' | 'light' | 'full'
@@ -19,6 +19,8 @@ export interface Subscription {
   /** An interest belongs to an agent, a feed to a channel. */
   agentId: string | null
   channelId: string | null
+  /** Whose share of an event's budget the filter takes: for feeds that of all channels with the same creator. */
+  payer?: string
 }
 
 export interface Match {
@@ -44,6 +46,8 @@ export interface FilterGroup {
   readonly filter: string | null
   /** The steps that its last evaluation took. */
   cost: number
+  /** The steps that compiling it takes; 0 if it was not compiled yet. */
+  compiling: number
   readonly subscriptions: Map<string, Subscription>
 }
 
@@ -82,6 +86,8 @@ export class RoutingTable {
   readonly inactive = new Set<string>()
   /** Agents that receive deliveries, but whose polls must not be handed any. */
   readonly paused = new Set<string>()
+  /** The steps for compiling filters that events of the tenant have left. A new table may fill the cache. */
+  saved = Infinity
   readonly #globs = new Map<string, GlobGroup>()
   readonly #exact = new Map<string, GlobGroup>()
   readonly #prefixes: EndIndex = new Map()
@@ -114,7 +120,7 @@ export class RoutingTable {
     const key = subscription.filter ?? ''
     let filtered = group.byFilter.get(key)
     if (!filtered) {
-      filtered = { filter: subscription.filter, cost: 0, subscriptions: new Map() }
+      filtered = { filter: subscription.filter, cost: 0, compiling: 0, subscriptions: new Map() }
       group.byFilter.set(key, filtered)
       this.#textBytes += filterBytes(subscription.filter)
     }
@@ -172,6 +178,11 @@ export class RoutingTable {
       }
     }
     return found
+  }
+
+  /** Returns the subscriptions that are evaluated together with this one, if the table still has it. */
+  groupOf({ glob, filter }: Subscription): FilterGroup | undefined {
+    return this.#globs.get(glob)?.byFilter.get(filter ?? '')
   }
 
   /** Reports whether the pattern of a subscription of this table matches the type. */

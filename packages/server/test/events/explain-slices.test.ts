@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { insertFeed } from '../../src/channels/sql.ts'
 import { prepareEvent } from '../../src/events/envelope.ts'
-import { explainEvent } from '../../src/events/explain.ts'
+import { explainEvent, type Explanation } from '../../src/events/explain.ts'
 import { findReasons } from '../../src/events/reasons.ts'
 import { makeFilters } from '../../src/routing/filters.ts'
 import { makeRouter } from '../../src/routing/router.ts'
@@ -41,6 +41,7 @@ describe('the reasons of an explanation', () => {
       filters,
       maySeeFilter: () => true,
       matched: [],
+      cut: new Set<never>(),
     }
     const running = findReasons(given, 'agt_1')
     let slices = 1
@@ -130,5 +131,30 @@ onBothEngines((engine) => {
     const { agent: told } = await explain(agent.id)
     assert.equal(told!.reasons.length, 20)
     assert.equal(told!.receives, true)
+  })
+
+  test('[RTE-15] explain says of a true filter that it was left out, and receives agrees with the reasons', async () => {
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    for (let i = 0; i < 40; i++) {
+      const filter_expression = `data.list.exists(a, data.list.exists(b, a + b == ${-1 - i})) || data.n == 1`
+      const made = await interest(service, agent, { event_type: 'x.*', filter_expression })
+      assert.equal(made.status, 201)
+    }
+    const list = Array.from({ length: 80 }, (_, i) => i)
+    const explained = await service.call<Explanation>('POST /v1/events/explain', {
+      token: agent.token,
+      body: { event: event({ type: 'x.y', data: { n: 1, list } }), agent_id: agent.id },
+    })
+    assert.equal(explained.status, 200)
+    const { recipients, agent: told } = explained.body
+    assert.equal(told!.receives, true)
+    assert.equal(told!.reasons.length, 40)
+    const matched = new Set(recipients[0]!.via.map(({ id }) => id))
+    assert.ok(matched.size > 5 && matched.size < 35, String(matched.size))
+    for (const { id, matches, explanation } of told!.reasons) {
+      assert.equal(matches, matched.has(id))
+      assert.match(explanation, matches ? /the filter is true$/ : /the filter is true, but was left out/)
+    }
   })
 })
