@@ -91,7 +91,8 @@ function equalMaps(c: Context, a: AnyMap, b: AnyMap, depth: number): boolean {
 
 /**
  * The keys of large JSON objects. JavaScript has to list the keys of an object to count them, so the first time it is
- * done before it can be paid for. They are cached, so that this happens only once for an object.
+ * done before it can be paid for. They are cached, so that this happens only once for an object. (Rejected: `for … in`,
+ * left when the budget ends. V8 lists all keys before the first: 25,000 of 90,000 took as long as all of them.)
  */
 const largeObjects = new WeakMap<object, readonly string[]>()
 /** From about here on V8 keeps an object as a table, and listing a key takes 0.2 microseconds instead of 0.02. */

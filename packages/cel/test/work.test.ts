@@ -34,6 +34,7 @@ const data = {
   w: { [longText]: 1 },
   ab: coinFlips,
   sp: ' '.repeat(400_000),
+  wide: '\u3000'.repeat(1_200_000),
   ks: Object.fromEntries(Array.from({ length: 3500 }, (_, i) => [`${'a'.repeat(245)}${(i * 7919) % 3500}`, 1])),
   // The same length as a constant, and two bytes for each character.
   tw: Array.from({ length: 120 }, () => `${'a'.repeat(2999)}\u0100`),
@@ -89,6 +90,7 @@ const attacks: readonly [name: string, source: string][] = [
   ['entries put into a map', `cel.bind(a, ${made}, few.exists(x, [a].transformMapEntry(i, b, b) == {}))`],
   ['transformed', 'm.transformMap(a, b, m.transformList(c, d, d)).size() == 0'],
   ['trimmed', 'few.exists(x, sp.trim() == "x")'],
+  ['trimmed of other white space', 'wide.trim() == "x"'],
   ['names in order', '"%s".format([ks]) == ""'],
   ['compared with a long constant', `tw.all(x, tw.all(y, y != "${constant}"))`],
   ['a long constant in a list', `tw.all(x, tw.all(y, !(y in ["${constant}", "b"])))`],

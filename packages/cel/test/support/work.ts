@@ -79,6 +79,12 @@ const PATCHES: readonly Patch[] = [
   expression('test'),
   expression('exec'),
   { on: Intl, name: 'DateTimeFormat', prepare: (args) => ((work += FORMATTER_STEPS), args), count: () => {} },
+  {
+    on: Array.prototype,
+    name: 'includes',
+    count: (self: unknown[], [item]: unknown[]) =>
+      void (work += (self.indexOf(item) + 1 || self.length) / CHARS_PER_STEP),
+  },
   { on: Array.prototype, name: 'reverse', count: (self: unknown[]) => void (work += self.length) },
   { on: Map.prototype, name: 'set', count: () => void (work += ADD_STEPS) },
   { on: Map.prototype, name: 'get', count: () => void (work += LOOK_UP_STEPS) },
