@@ -35,7 +35,7 @@ export function plain(value: Numeric): number | bigint {
 }
 
 /** Converts to a double. A -0 in JSON is an int like any other whole number, and ints have no -0. */
-function asDouble(value: Numeric): number {
+export function asDouble(value: Numeric): number {
   return value instanceof Double ? value.whole : Number(plain(value)) + 0
 }
 

@@ -1,5 +1,5 @@
 // `"%d of %s".format([1, "x"])`: the clauses %s %d %f %e %b %o %x %X, and %% for a percent sign.
-import { isNumeric, plain } from './arithmetic.ts'
+import { asDouble, isNumeric } from './arithmetic.ts'
 import { isMap, lookUp, mapKeys } from './compare.ts'
 import { method, type Arg, type Definitions } from './definition.ts'
 import { mistyped } from './strings.ts'
@@ -56,9 +56,9 @@ function formatted(c: Context, clause: string, precision: number, value: Value):
     case 'd':
       return decimal(c, value)
     case 'f':
-      return isNumeric(value) ? fixed(Number(plain(value)), precision) : wrong(c, clause, value)
+      return isNumeric(value) ? fixed(asDouble(value), precision) : wrong(c, clause, value)
     case 'e':
-      return isNumeric(value) ? scientific(Number(plain(value)), precision) : wrong(c, clause, value)
+      return isNumeric(value) ? scientific(asDouble(value), precision) : wrong(c, clause, value)
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0'
       return inBase(c, clause, value, 2)

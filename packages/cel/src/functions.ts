@@ -72,9 +72,10 @@ const LONGEST_DECIMAL = 21
 
 function toInt(c: Context, value: Value): Result {
   if (typeof value === 'bigint') return value
-  if (value instanceof Double) return value.whole
+  // Adding zero turns -0 into 0: ints have no -0.
+  if (value instanceof Double) return value.whole + 0
   if (typeof value === 'number') {
-    if (Number.isSafeInteger(value)) return value
+    if (Number.isSafeInteger(value)) return value + 0
     // 2^63 is out of range, and -2^63 is rejected with it. Every double between them is in range.
     return Math.abs(value) < 2 ** 63 ? int(BigInt(Math.trunc(value))) : fail(c, 'integer overflow')
   }

@@ -1,5 +1,5 @@
 // `math.*`. JSON has one kind of number, so `math.ceil` and similar functions also accept a whole number and return it.
-import { isNumeric, plain } from './arithmetic.ts'
+import { asDouble, isNumeric, plain } from './arithmetic.ts'
 import { functionOf, variadic, type Definitions, type Fn } from './definition.ts'
 import { mistyped, wholeNumber } from './strings.ts'
 import {
@@ -62,7 +62,7 @@ function sign(c: Context, value: Value): Result {
 }
 
 function sqrt(c: Context, value: Value): Result {
-  return isNumeric(value) ? double(Math.sqrt(Number(plain(value)))) : mistyped(c, 'math.sqrt', value)
+  return isNumeric(value) ? double(Math.sqrt(asDouble(value))) : mistyped(c, 'math.sqrt', value)
 }
 
 function test(name: string, holds: (value: number) => boolean): Fn {
