@@ -1,22 +1,23 @@
-// Sorts a long list of texts in steps, so that others have their turn in between. Texts alone, because V8 sorts them
-// without calling a function for each comparison: ten thousand ids take 4 ms instead of 6.
+// Sorts a long list in steps, so that others have their turn in between. Texts are best sorted without `compare`: V8
+// then calls no function for each comparison, and ten thousand ids take 4 ms instead of 6.
 
-/** Texts that are sorted or merged in one step: about 0.3 ms. */
+/** What is sorted or merged in one step: about 0.3 ms. */
 const STEP = 1_000
 
-/** Returns the texts as `toSorted` does, and yields between its steps. */
-export function* sortSteps(texts: readonly string[]): Generator<void, string[]> {
-  if (texts.length <= STEP) return texts.toSorted()
-  const middle = texts.length >> 1
-  const left = yield* sortSteps(texts.slice(0, middle))
+/** Returns the items as `toSorted` does, and yields between its steps. */
+export function* sortSteps<T>(items: readonly T[], compare?: (a: T, b: T) => number): Generator<void, T[]> {
+  if (items.length <= STEP) return items.toSorted(compare)
+  const isBefore = (a: T, b: T): boolean => (compare ? compare(a, b) < 0 : a < b)
+  const middle = items.length >> 1
+  const left = yield* sortSteps(items.slice(0, middle), compare)
   yield
-  const right = yield* sortSteps(texts.slice(middle))
+  const right = yield* sortSteps(items.slice(middle), compare)
   yield
   // Ids from an index come in order, or nearly.
-  if (left.at(-1)! <= right[0]!) return left.concat(right)
-  const sorted: string[] = []
-  for (let l = 0, r = 0; sorted.length < texts.length; ) {
-    const isRight = l === left.length || (r < right.length && right[r]! < left[l]!)
+  if (!isBefore(right[0]!, left.at(-1)!)) return left.concat(right)
+  const sorted: T[] = []
+  for (let l = 0, r = 0; sorted.length < items.length; ) {
+    const isRight = l === left.length || (r < right.length && isBefore(right[r]!, left[l]!))
     sorted.push(isRight ? right[r++]! : left[l++]!)
     if (sorted.length % STEP === 0) yield
   }

@@ -13,6 +13,7 @@
 // 5. What events do not use for compiling is saved for later ones, up to what fills the cache: after a start all
 //    filters are new. Filters that together exceed the cache are compiled again and again, within the budget.
 import { STEP_BUDGET } from '@sensorium/cel'
+import { sortSteps } from '../kernel/sort-steps.ts'
 import type { Envelope, Filter } from './filter.ts'
 import { isShort, type Filters } from './filters.ts'
 import { collect, type Found } from './found.ts'
@@ -163,24 +164,30 @@ class Evaluation {
       }
       if (!isSettled) rest.push(each)
     }
-    return this.#leastTakenFirst(rest, shares, toCompile)
+    return yield* this.#leastTakenFirst(rest, shares, toCompile)
   }
 
   /**
    * Orders filters by the part of a budget that their payers will have taken with each: of the budget of which it is
    * more. Of several payers it is the one with the least.
    */
-  #leastTakenFirst(waiting: Waiting[], shares: ReadonlyMap<string, Purse>, toCompile: number): Waiting[] {
+  *#leastTakenFirst(
+    waiting: readonly Waiting[],
+    shares: ReadonlyMap<string, Purse>,
+    toCompile: number,
+  ): Generator<void, Waiting[]> {
     const taken = ({ steps, compiling }: Purse): number => -Math.min(steps / EVENT_STEPS, compiling / toCompile)
     for (const each of waiting) each.price = this.#price(each.group)
-    for (const each of waiting.sort(byPrice)) {
+    const cheapestFirst = yield* sortSteps(waiting, byPrice)
+    for (const each of cheapestFirst) {
+      if (this.#found.took(each.payers.length)) yield
       const purses = each.payers.map((payer) => shares.get(payer)!)
       const least = purses.reduce((a, b) => (taken(b) < taken(a) ? b : a))
       least.steps -= each.group.cost
       if (this.paysForCompiling(each.group)) least.compiling -= compilingOf(each.group)
       each.price = taken(least)
     }
-    return waiting.sort(byPrice)
+    return yield* sortSteps(cheapestFirst, byPrice)
   }
 }
 
@@ -207,7 +214,7 @@ export function* evaluateInSlices(
     if (filter && evaluation.isSliceOver) yield
   }
   if (others.length === 0) return
-  let waiting = (yield* evaluation.waiting(others)).sort(byPrice)
+  let waiting = yield* sortSteps(yield* evaluation.waiting(others), byPrice)
   const pool: Purse = { steps: EVENT_STEPS, compiling: Infinity, certain: 0 }
   const doesForAll = others.length * STEP_BUDGET <= EVENT_STEPS
   if (!doesForAll || others.some((group) => evaluation.paysForCompiling(group)))

@@ -16,6 +16,9 @@ test('[REC-5] a long list is sorted in steps as it would be at once', () => {
     fc.property(lists, ([some, length]) => {
       const texts = Array.from({ length }, (_, i) => `${some[(i * i) % some.length]}${i % 7}`)
       assert.deepEqual(atOnce(sortSteps(texts)), texts.toSorted())
+      // Those that compare as equal stay in their order.
+      const byLength = (a: string, b: string): number => a.length - b.length
+      assert.deepEqual(atOnce(sortSteps(texts, byLength)), texts.toSorted(byLength))
     }),
     { numRuns: 100 },
   )

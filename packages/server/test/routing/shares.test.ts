@@ -212,3 +212,24 @@ test('[RTE-7] two events at once do not each spend what is saved', () => {
     })
   assert.ok(steps < 8_000_000 + 2.5 * 10 * EVENT_STEPS, String(steps))
 })
+
+test('[RTE-15] however many filters wait for the budget, they are put in order in steps', () => {
+  const table = new RoutingTable()
+  const many = 12_000
+  for (let i = 0; i < many; i++)
+    table.put(interestOf('a', `data.list.exists(x, x == -${i}) || ${'true && '.repeat(60)}false`))
+  const filters = makeFilters()
+  const matching = matchInSlices(table, { type: 'a.b', data: { list: LIST } }, { filters, overBudget: () => {} })
+  const sorts: number[] = []
+  const { toSorted } = Array.prototype
+  Array.prototype.toSorted = function (compare) {
+    sorts.push(this.length)
+    return toSorted.call(this, compare)
+  }
+  try {
+    atOnce(matching)
+  } finally {
+    Array.prototype.toSorted = toSorted
+  }
+  assert.ok(sorts.length >= many / 1_000 && Math.max(...sorts) <= 1_000, String(sorts))
+})
