@@ -6,10 +6,21 @@ import { createClient, parseExactly } from '@sensorium/client'
 import { noBrowser } from '../support/chromium.ts'
 import { consoleWithMemories } from '../support/console.ts'
 
+/** Resolves once the memory that answers a question best is compared by its meaning. */
+async function embedded({ url, adminKey }: { url: string; adminKey: string }, query: string): Promise<void> {
+  const client = createClient({ url, apiKey: adminKey })
+  for (;;) {
+    const { results } = await client.call('searchMemories', { body: { query, limit: 1, explain: true } })
+    if (results[0]?.signals?.tokens !== undefined) return
+    await new Promise(setImmediate)
+  }
+}
+
 describe('memory', { skip: noBrowser }, () => {
   const console = consoleWithMemories()
 
   test('[UI-50] a question finds memories with their signals drawn, and the filters are in the URL', async () => {
+    await embedded(console, 'how is pump 4 cooled down')
     const { page, complaints } = await console.signIn(console.adminKey, '/memory?scope=institutional')
     await page
       .getByRole('row', { name: /Pump 7/ })

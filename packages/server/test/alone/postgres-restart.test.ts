@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { postgresColumns } from '../../src/memory/index/columns-postgres.ts'
 import { StoreUnavailable } from '../../src/store/db.ts'
+import { migrate } from '../../src/store/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { layWireTo } from '../support/cut-wire.ts'
@@ -22,6 +23,7 @@ after(() => server?.stop())
 test('[HTTP-28] the store works again after a restart of the server, and so do its wake-ups', { skip }, async (t) => {
   const store = openPostgres({ url: server.url, clock: systemClock })
   t.after(() => store.close())
+  await migrate(store, systemClock.now())
   await store.tx(async (tx) => {
     await tx.run('create table kept (n integer)')
     await tx.run('insert into kept values (1)')
