@@ -2,6 +2,7 @@
 // in the form of the engine. For 32,768 Chinese characters that takes 100 ms, during which no other request would get
 // its turn.
 import { atOnce, inSteps, makeStepTurns } from '../../kernel/step-turns.ts'
+import { makeTurns } from '../../kernel/turns.ts'
 import type { Caller } from '../../store/db.ts'
 import { fold } from './fold.ts'
 import { gramsOf, gramSteps, seedOf } from './grams.ts'
@@ -44,6 +45,14 @@ export interface Analyse<W> {
 export const LONG = 4_096
 /** The most analyses that are kept for a transaction to come. One takes up to 4 MB. */
 const MOST_READY = 8
+/**
+ * Analyses under way at once, and how many of them are kept for tenants with none. A thousand texts of one agent, each
+ * analysed a little, took 4 GB; the others wait as texts.
+ */
+const AT_ONCE = 4
+const KEPT = 2
+/** Each that waits holds its text, also when its client has gone: 128 MB of all tenants together. */
+const MOST_WAITING = { perAgent: 256, total: 2_048 } as const
 
 function* analysisSteps<W>(encode: Encode<W>, { tenant_id, title, content }: Texts): Generator<void, Analysed<W>> {
   const folded = { title: fold(title), content: fold(content) }
@@ -63,6 +72,7 @@ function foldedOf({ tenant_id, ...texts }: Texts) {
 
 export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
   const ready: { texts: Texts; analysed: Analysed<W> }[] = []
+  const analyses = makeTurns({ what: 'long texts waiting', atOnce: AT_ONCE, kept: KEPT, ...MOST_WAITING })
   const turns = makeStepTurns()
   const isOf =
     ({ tenant_id, title, content }: Texts) =>
@@ -75,8 +85,10 @@ export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
       // As they are stored: a text with half a surrogate pair would not be found again.
       const texts = { tenant_id: tenantId, title: title.toWellFormed(), content: content.toWellFormed() }
       const pause = () => turns.take(tenantId, id)
-      await pause()
-      const analysed = await inSteps(analysisSteps(encode, texts), pause)
+      const analysed = await analyses.take(tenantId, id, async () => {
+        await pause()
+        return inSteps(analysisSteps(encode, texts), pause)
+      })
       if (ready.length >= MOST_READY) ready.shift()
       ready.push({ texts, analysed })
       await pause()

@@ -3,8 +3,27 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../../support/service.ts'
+import { makeAnalyse } from '../../../src/memory/index/analyse.ts'
 import { countWords, TITLE_WEIGHT } from '../../../src/memory/index/terms.ts'
 import { aMemory, everyCharacter, memoryCalls, wordsOf } from '../tools.ts'
+
+test('[LOAD-3] few long texts are analysed at once, some of them for other tenants, and the rest wait', async () => {
+  let underWay = 0
+  let most = 0
+  const begun: string[] = []
+  const { analyseAhead } = makeAnalyse(function* (tenantId) {
+    begun.push(tenantId)
+    most = Math.max(most, ++underWay)
+    yield
+    underWay--
+  })
+  const text = 'word '.repeat(1_000)
+  const loud = Array.from({ length: 40 }, (_, i) => analyseAhead({ tenantId: 'loud', id: 'a' }, `${i}`, text))
+  await Promise.all([...loud, analyseAhead({ tenantId: 'quiet', id: 'b' }, 'one', text)])
+  assert.ok(most <= 4, `${most} at once`)
+  assert.equal(begun.length, 41)
+  assert.ok(begun.indexOf('quiet') < 6, String(begun))
+})
 
 onBothEngines((engine) => {
   let service: Service
