@@ -5,6 +5,10 @@
 // Real attackers run on machines of their own. Here they share the cores, so they get only the CPU time that no other
 // process wants (support/as-outsider.ts): the measurement shows what the service does to the neighbour, not what the
 // scheduler does. The bytes sent and the CPU that the service used meanwhile show how hard the attack was.
+//
+// It fails past a goal, after everything is stopped. A quiet p99 of a few milliseconds is soon tripled by other work on
+// the machine, or by what the attack before left to do. So repeat a failure alone, with BENCH_ATTACK and more
+// BENCH_SECONDS, on a machine with nothing else to do. If it fails again, the attack holds up the neighbour.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
@@ -13,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startAsOutsider } from './support/as-outsider.ts'
 import { ATTACKS, type Target } from './support/attacks.ts'
+import { checkGoals } from './support/check-goals.ts'
 import { steadily } from './support/far-ends.ts'
 import { Connection, quantile } from './support/load.ts'
 import { report } from './support/report.ts'
@@ -25,7 +30,8 @@ const ENGINES = (process.env['BENCH_ENGINES'] ?? 'sqlite,postgres').split(',') a
 /** Runs only attacks whose name contains this. */
 const ONLY = process.env['BENCH_ATTACK']
 const OPERATOR_TOKEN = 'operator-token-of-the-bench'
-const GOAL = 3
+/** `unhealthy` is 1 if the service does not respond to a health check after the attack. */
+const GOALS = { ratio: 3, refused: 1, unhealthy: 1 }
 /** BENCH_LIMITS=off: the rate limit does not stop the attacker, so that the effect of everything else shows. */
 const LIMITS_OFF = process.env['BENCH_LIMITS'] === 'off' ? { RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off' } : {}
 /** How long a node gets to come to rest before it counts as quiet again. */
@@ -150,12 +156,11 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
       quiet_p99_ms: p99(before, after),
       during_p99_ms: p99(during),
       ratio: p99(during) / p99(before, after),
-      goal: `under ${GOAL}`,
       refused: during.refused,
       sent_mb_per_s: during.sent / 1e6 / (UNDER_WAY_SECONDS + SECONDS),
       quiet_cpu: before.cpu,
       during_cpu: during.cpu,
-      healthy: (await fetch(`http://127.0.0.1:${service.port}/healthz`)).status === 200,
+      unhealthy: (await fetch(`http://127.0.0.1:${service.port}/healthz`)).status === 200 ? 0 : 1,
       rss_mb: service.rssMb(),
     }
     process.stderr.write(
@@ -181,4 +186,5 @@ if (attack && target) {
   const rows: Record<string, unknown>[] = []
   for (const engine of ENGINES) rows.push(...(await measure(engine)))
   report('attack', rows)
+  checkGoals(rows, GOALS)
 }

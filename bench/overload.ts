@@ -3,8 +3,12 @@
 // The neighbour keeps its connections. A second neighbour, the newcomer, opens a connection for each event. It is
 // accepted behind the connections that the flood opens meanwhile, one in a turn of the event loop, so its time shows
 // how many those were.
+//
+// It fails past one of its goals, after everything is stopped. The times count the work of other processes too: repeat
+// a failure on a machine that is quiet before you believe it.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { checkGoals } from './support/check-goals.ts'
 import { Connection, quantile } from './support/load.ts'
 import { inParallel, steadily } from './support/far-ends.ts'
 import { report } from './support/report.ts'
@@ -19,7 +23,17 @@ const NEIGHBOUR_PER_SECOND = 20
 /** A client that gets no response for this long gives up. */
 const GIVE_UP_MS = 10_000
 const NEIGHBOUR_CONNECTIONS = 4
-const GOALS = 'refused at once, neighbour p99 under 200 ms, under 400 MB, calm within 5 s'
+/** What the service cannot take is refused at once, and only the flood is refused. */
+const GOALS = {
+  gave_up: 1,
+  refused_p99_ms: 200,
+  neighbour_refused: 1,
+  neighbour_p99_ms: 200,
+  peak_rss_mb: 400,
+  calm_after_s: 5,
+}
+/** A service that is not calm by then is not waited for. */
+const CALM_WITHIN_MS = 60_000
 
 async function neighbourOf(service: Service): Promise<{ token: string }> {
   const made = await service.call<{ admin_key: string }>('POST', '/operator/tenants', OPERATOR_TOKEN, {
@@ -95,7 +109,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
   ])
   const ended = performance.now()
   // The service is calm when ten publishes in a row take less than a tenth of a second each.
-  for (let quick = 0; quick < 10; ) {
+  for (let quick = 0; quick < 10 && performance.now() - ended < CALM_WITHIN_MS; ) {
     const [status, ms] = await flood()
     quick = status === 202 && ms < 100 ? quick + 1 : 0
   }
@@ -113,17 +127,18 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     accepted: flooded.filter(([status]) => status === 202).length,
     refused: refused.length,
     gave_up: flooded.filter(([status]) => status === 0).length,
-    refused_p99_ms: quantile(
-      refused.sort((a, b) => a - b),
-      0.99,
-    ),
+    // 0 if none was refused.
+    refused_p99_ms:
+      quantile(
+        refused.sort((a, b) => a - b),
+        0.99,
+      ) || 0,
     neighbour_refused: (await Promise.all(asked)).filter(([status]) => status !== 202).length,
     neighbour_p99_ms: quantile(await sorted(asked), 0.99),
     newcomer_p99_ms: quantile(await sorted(came), 0.99),
     connections: connections.length,
     peak_rss_mb: peakMb,
     calm_after_s: calmAfterS,
-    goals: GOALS,
   }
   for (const connection of [...connections, ...kept]) connection.close()
   await service.stop()
@@ -133,4 +148,5 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
 const rows: Record<string, unknown>[] = []
 for (const engine of ENGINES) rows.push(await measure(engine))
 report('overload', rows)
-process.exit(0)
+checkGoals(rows, GOALS)
+process.exit()

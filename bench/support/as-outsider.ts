@@ -17,11 +17,14 @@ function isRealTime(): boolean {
 
 const hasPolicies = process.platform === 'linux' && spawnSync('chrt', ['-i', '0', 'true']).status === 0
 
-/** Starts the process; its standard output can be read. */
+/** Starts the process; its standard output can be read. It ends with the bench at the latest, also if that fails. */
 export function startAsOutsider(file: string, args: readonly string[]): ChildProcess {
   const policy = hasPolicies ? ['chrt', isRealTime() ? '-o' : '-i', '0'] : []
   const [command, ...rest] = [...policy, process.execPath, file, ...args]
   const child = spawn(command!, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
   if (!hasPolicies) os.setPriority(child.pid!, LOWEST)
+  const kill = (): boolean => child.kill()
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   return child
 }
