@@ -35,7 +35,7 @@ const OPERATOR_TOKEN = 'operator-token-of-the-bench'
  * What an attack leaves to do makes the time after it longer, and so `ratio` smaller: `after_ratio` shows it.
  * `unhealthy` is 1 if the service does not respond to a health check after the attack.
  */
-const GOALS = { ratio: 3, after_ratio: 10, refused: 1, unhealthy: 1 }
+const GOALS = { ratio: 3, after_ratio: 10, refused: 1, unhealthy: 1, during_rss_mb: 1_000, after_rss_mb: 1_000 }
 /** BENCH_LIMITS=off: the rate limit does not stop the attacker, so that the effect of everything else shows. */
 const LIMITS_OFF = process.env['BENCH_LIMITS'] === 'off' ? { RATE_LIMIT_AGENT: 'off', RATE_LIMIT_TENANT: 'off' } : {}
 /** How long a node gets to come to rest before it counts as quiet again. */
@@ -144,20 +144,22 @@ const UNDER_WAY_SECONDS = 3
 
 /** Attacks for as long as the neighbour works. Returns the neighbour's measurements and what the attack has done. */
 async function duringAttack(
+  service: Service,
   name: string,
   target: Target,
   work: (seconds?: number) => Promise<Measurement>,
-): Promise<Measurement & { done: Done }> {
+): Promise<Measurement & { done: Done; rssMb: number }> {
   const attacker = startAsOutsider(fileURLToPath(import.meta.url), [name, JSON.stringify(target)])
   const said = createInterface({ input: attacker.stdout! })
   await once(said, 'line')
   await work(UNDER_WAY_SECONDS)
   const felt = await work()
+  const rssMb = service.rssMb()
   if (attacker.exitCode !== null) throw new Error(`the attacker ended by itself: ${attacker.exitCode}`)
   attacker.kill('SIGTERM')
   const [done] = (await once(said, 'line')) as [string]
   await once(attacker, 'exit')
-  return { ...felt, done: JSON.parse(done) as Done }
+  return { ...felt, rssMb, done: JSON.parse(done) as Done }
 }
 
 async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, unknown>[]> {
@@ -182,7 +184,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
     await attack.prepare?.((method, path, body) => service.call(method, path, target.token, body), target)
     await sleep(REST_MS)
     const before = await neighbour(service, victim.token)
-    const during = await duringAttack(name, target, (seconds) => neighbour(service, victim.token, seconds))
+    const during = await duringAttack(service, name, target, (seconds) => neighbour(service, victim.token, seconds))
     await sleep(REST_MS)
     const after = await neighbour(service, victim.token)
     const row = {
@@ -199,7 +201,8 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<string, un
       quiet_cpu: before.cpu,
       during_cpu: during.cpu,
       unhealthy: (await fetch(`http://127.0.0.1:${service.port}/healthz`)).status === 200 ? 0 : 1,
-      rss_mb: service.rssMb(),
+      during_rss_mb: during.rssMb,
+      after_rss_mb: service.rssMb(),
     }
     process.stderr.write(
       `${name}: before ${p99(before).toFixed(1)}, during ${p99(during).toFixed(1)}, after ${p99(after).toFixed(1)} ms, ` +

@@ -4,8 +4,9 @@ import { flood, get, memory, post, repeated, type Attack, type CallAsAttacker } 
 
 /** The most characters that a memory may have. */
 const LONGEST = 32_768
-/** As many different characters, from Chinese to Korean ones. */
-const ALL_DIFFERENT = Array.from({ length: LONGEST }, (_, i) => String.fromCharCode(0x4e00 + i)).join('')
+/** So many different characters, from Chinese to Korean ones. */
+const different = (count: number): string =>
+  Array.from({ length: count }, (_, i) => String.fromCharCode(0x4e00 + i)).join('')
 
 async function remember(call: CallAsAttacker, body: string): Promise<string> {
   const { id } = (await call('POST', '/v1/memories', JSON.parse(body))) as { id: string }
@@ -21,8 +22,15 @@ export const ON_MEMORIES: Readonly<Record<string, Attack>> = {
   },
   'memories of 32,768 different characters': {
     run({ port, token }) {
-      const sent = post('/v1/memories', token, memory(ALL_DIFFERENT))
+      const sent = post('/v1/memories', token, memory(different(LONGEST)))
       return flood(port, 8, () => sent, { every: 500 })
+    },
+  },
+  'a thousand memories of different characters at once': {
+    run({ port, token }) {
+      // Just below 64 KiB, from which on bodies share a room.
+      const sent = post('/v1/memories', token, memory(different(21_000)))
+      return flood(port, 1_000, () => sent)
     },
   },
   'changes by four hundred clients': {
