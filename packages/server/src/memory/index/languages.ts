@@ -42,6 +42,20 @@ export const smallWords: Record<Language, ReadonlySet<string>> = {
   nl: wordsOf('nl'),
 }
 
+/**
+ * The small words of Russian. They tell nothing about other languages, and are left out of texts in any: no other that
+ * is listed here has Cyrillic letters.
+ */
+export const russianSmallWords: ReadonlySet<string> = new Set(
+  (
+    'и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот от меня еще нет о из ему теперь когда ' +
+    'даже ну ли если уже или ни быть был него до вас нибудь опять уж вам ведь там потом себя ничего еи может они тут где есть надо ней для мы тебя ' +
+    'их чем была сам чтоб без чего раз тоже себе под будет ж тогда кто этот того потому этого какои какая какое какие совсем ним здесь этом один ' +
+    'почти мои моя мое тем чтобы нее были куда зачем всех при наконец два об другои хоть после над больше тот через эти нас про всего них много ' +
+    'разве эта это свою этои перед иногда лучше чуть том нельзя такои им более всегда конечно всю между почему сколько'
+  ).split(' '),
+)
+
 /** The languages that have each small word. A word of four languages counts a quarter for each. */
 const languagesOfWord = new Map<string, Language[]>()
 for (const language of LANGUAGES)

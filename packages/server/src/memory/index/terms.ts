@@ -8,7 +8,7 @@
 import { beginningOf } from '../../kernel/beginning-of.ts'
 import { withFewerMarks } from '../../kernel/fewer-marks.ts'
 import { atOnce } from '../../kernel/step-turns.ts'
-import { isEnglish, languagesOf, smallWords, type Language } from './languages.ts'
+import { isEnglish, languagesOf, russianSmallWords, smallWords, type Language } from './languages.ts'
 import { formsOf, unaccented } from './word-forms.ts'
 
 /**
@@ -116,7 +116,8 @@ function* wordsIn(text: readonly string[], languages: readonly Language[], kind:
   }
   const small = languages.length === 1 ? smallWords[languages[0]!] : smallWords.en
   const addWord = (word: string): void => {
-    if (!small.has(unaccented(word))) words.push(formsOf(beginningOf(word, MAX_WORD), languages))
+    const plain = unaccented(word)
+    if (!small.has(plain) && !russianSmallWords.has(plain)) words.push(formsOf(beginningOf(word, MAX_WORD), languages))
   }
   const segments = segmentsOf(text, kind) // does nothing before the first segment is taken
   for (const word of text) {
@@ -215,4 +216,4 @@ export const countWords = (title: readonly Word[], content: readonly Word[]): Co
   atOnce(countSteps(title, content))
 
 /** Changes whenever these rules change. Memories that were indexed by older rules are indexed again. */
-export const WORD_RULES = 1
+export const WORD_RULES = 2

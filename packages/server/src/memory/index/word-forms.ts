@@ -6,6 +6,7 @@ import { stemmer as spanish } from '@orama/stemmers/spanish'
 import { stemmer as portuguese } from '@orama/stemmers/portuguese'
 import { stemmer as italian } from '@orama/stemmers/italian'
 import { stemmer as dutch } from '@orama/stemmers/dutch'
+import { stemmer as russian } from '@orama/stemmers/russian'
 import type { Language } from './languages.ts'
 import { stem } from './stem.ts'
 
@@ -20,6 +21,7 @@ const STEMMERS: Record<Exclude<Language, 'en'>, (word: string) => string> = {
 
 const ASCII = /^[\x00-\x7f]*$/
 const LATIN = /^\p{Script=Latin}+$/u
+const CYRILLIC = /^\p{Script=Cyrillic}+$/u
 const MARKS = /[\u0300-\u036f]/g
 /** Letters that Unicode does not decompose, as they are typed on keyboards that do not have them. */
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
@@ -41,6 +43,8 @@ const TYPED_UMLAUT = /(^|[^q])([aou])e/g
 function findForms(word: string, languages: readonly Language[]): readonly string[] {
   const plain = unaccented(word)
   const forms = new Set([stem(plain)])
+  // Other Slavic languages with Cyrillic letters have most of their endings in common with Russian.
+  if (CYRILLIC.test(plain)) forms.add(unaccented(russian(word)))
   if (!LATIN.test(plain)) return [...forms]
   for (const language of languages) {
     if (language === 'en') continue

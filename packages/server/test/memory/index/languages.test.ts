@@ -42,6 +42,11 @@ const KNOWN: Record<string, Found[]> = {
     ['Alle facturen gaan naar het kantoor in Utrecht.', 'Waar gaat een factuur naartoe?'],
     ['De pompen worden elk jaar door Jan gesmeerd.', 'Wie smeert de pomp?'],
   ],
+  Russian: [
+    ['Собрания отдела переносятся на вторник.', 'Когда собрание?'],
+    ['Резервная копия лежит в подвале.', 'Где искать резервные копии?'],
+    ['Насосы третьего зала ремонтирует Пётр.', 'Кто ремонтировал насос? Петр'],
+  ],
   Chinese: [
     ['服务器需要每个月重新启动一次。', '什么时候重新启动服务器'],
     ['会议改到星期二下午。', '会议时间'],
@@ -102,6 +107,21 @@ test('[RCL-41] each language has the stems of its own words, where English has n
     assert.ok(!isShared(['en']), `${one} in English`)
     assert.ok(isShared([language]), one)
   }
+})
+
+test('[RCL-41] small words of Russian are left out, and endings are stemmed', () => {
+  assert.deepEqual(askedWords('на').words, [])
+  const { words } = askedWords('Какой насос и в каком зале?')
+  assert.deepEqual(words.length, 3)
+  for (const [one, other] of [
+    ['бумагой', 'бумага'],
+    ['возвраты', 'возврат'],
+    ['клиенту', 'клиент'],
+  ] as const)
+    assert.ok(
+      formsOf(one, ['en']).some((form) => formsOf(other, ['en']).includes(form)),
+      one,
+    )
 })
 
 test('[RCL-41] forms are not words: text length and query words count each word once', () => {
