@@ -143,6 +143,7 @@ class Evaluation {
     for (const each of waiting) {
       const { subscriptions } = each.group
       if (this.#found.took(subscriptions.size)) yield
+      // The table may have changed between two slices: a group without subscriptions reaches nobody.
       each.payers = [...new Set(Array.from(subscriptions.values(), payerOf))]
       for (const payer of each.payers) shares.set(payer, { steps: 0, compiling: 0, certain: 0 })
     }
@@ -162,7 +163,7 @@ class Evaluation {
         pool.steps -= steps - purse.steps
         if (isSettled) break
       }
-      if (!isSettled) rest.push(each)
+      if (!isSettled && each.payers.length > 0) rest.push(each)
     }
     return yield* this.#leastTakenFirst(rest, shares, toCompile)
   }

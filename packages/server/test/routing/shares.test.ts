@@ -233,3 +233,19 @@ test('[RTE-15] however many filters wait for the budget, they are put in order i
   }
   assert.ok(sorts.length >= many / 1_000 && Math.max(...sorts) <= 1_000, String(sorts))
 })
+
+test('[RTE-5] a filter whose last subscription goes while the event is read reaches nobody', () => {
+  const table = new RoutingTable()
+  const going = interestOf('going', long(1))
+  table.put(going)
+  for (let i = 0; i < 12; i++) table.put(interestOf(`agent_${i}`, long(2 + i)))
+  const event: Envelope = { type: 'a.b', data: { n: 3 } }
+  function* whole(): Generator<void, Envelope> {
+    yield
+    table.remove(going.id)
+    return event
+  }
+  const tools = { filters: makeFilters(), overBudget: () => {} }
+  const { matches } = atOnce(matchInSlices(table, event, tools, whole))
+  assert.deepEqual([...matches.keys()], ['agent_1'])
+})
