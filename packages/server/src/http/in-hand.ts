@@ -82,6 +82,8 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
       if (!exchange.isCounted) return
       if (exchange.mayBeLong) exchange.room = bodyRoom.hold(principal, exchange.clientAddress)
       if (place === null || principal === null || principal === NOBODY) return
+      // The response to a change is sent in any case, so the change is refused before it is made.
+      if (exchange.method !== 'GET') responseRoom.refuseFull(principal)
       exchange.place = null
       exchange.place = places.ofPrincipal(place, principal)
     },

@@ -23,13 +23,15 @@ export interface Holding {
   readonly isReserved: boolean
   /** Counts the bytes that the body has, or will have. Throws if that is too much beside the other bodies. */
   grow(bytes: number): void
-  /** Counts them however many there are. */
+  /** Counts them however many there are, for the caller alone. */
   growAnyway(bytes: number): void
   release(): void
 }
 
 export interface Room {
   hold(principal: Principal | null, address: string): Holding
+  /** Throws if the agent has no room left, before anything is done for it. */
+  refuseFull(principal: Principal): void
   /** Bytes taken by all bodies together. */
   readonly taken: number
 }
@@ -75,7 +77,8 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
         ]
 
   function forgetEmpty(held: readonly Share[]): void {
-    for (const share of held) if (share.taken === 0 && share.key !== '') shares.delete(share.key)
+    for (const share of held)
+      if (share.taken === 0 && share.key !== '' && shares.get(share.key) === share) shares.delete(share.key)
   }
 
   /** Returns the share that has no room for `more` bytes of a body that has `counted`, if there is one. */
@@ -93,11 +96,13 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
       let held: readonly Share[] = []
       function count(bytes: number, mustFit: boolean): void {
         if (bytes <= UNCOUNTED || bytes <= counted) return
-        if (held.length === 0) held = sharesOf(principal, address)
+        // What must be sent counts against its own caller alone: others are not refused for it.
+        if (held.length === 0) held = mustFit ? sharesOf(principal, address) : sharesOf(principal, address).slice(0, 1)
         const more = bytes - counted
         const full = mustFit ? fullOf(held, counted, more) : undefined
         if (full) {
           forgetEmpty(held)
+          if (counted === 0) held = []
           throw full.key === '' || (full.pool !== null && full.taken + more <= full.limit)
             ? unavailable(`This node has too much of ${whatOfNode} in memory`)
             : tooManyAtOnce(what, full.limit)
@@ -116,6 +121,10 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
           held = []
         },
       }
+    },
+    refuseFull({ tenantId, id }) {
+      const share = shares.size === 0 ? undefined : shares.get(`agent ${tenantId} ${id}`)
+      if (share && share.taken >= share.limit) throw tooManyAtOnce(what, share.limit)
     },
     get taken() {
       return node.taken

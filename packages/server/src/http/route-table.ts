@@ -35,6 +35,9 @@ interface Found {
   serve: Serve
 }
 
+/** In the path: one in a query is data. */
+const HAS_FRAGMENT = /^[^?]*#/
+
 const LONGEST_KEPT = 128
 const MOST_KEPT = 1_000
 
@@ -58,7 +61,10 @@ export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable 
 
   function noRoute({ method, path, request }: Exchange): Failure {
     const allowed = isClosed(path) ? [] : METHODS.filter((other) => router.find(other, request.url!) !== null)
-    return allowed.length > 0 ? methodNotAllowed(method, allowed) : notFound('path', path)
+    if (allowed.length > 0) return methodNotAllowed(method, allowed)
+    // The guides leave out the prefix.
+    const isOfApi = METHODS.some((other) => router.find(other, `/v1${request.url}`) !== null)
+    return notFound('path', path, isOfApi ? `There is no such path, but there is /v1${path}` : undefined)
   }
 
   return {
@@ -73,7 +79,8 @@ export function makeRouteTable(isClosed: (path: string) => boolean): RouteTable 
       }
       // The router does not look at the first character: `*operator` would match `/operator`. It ends a path at a `#`,
       // which no client sends: `/metrics#x` would be `/metrics`, and pass a proxy's rule about it.
-      if (!path.startsWith('/') || escapesUnreserved(path) || request.url!.includes('#')) throw notFound('path', path)
+      if (!path.startsWith('/') || escapesUnreserved(path) || HAS_FRAGMENT.test(request.url!))
+        throw notFound('path', path)
       const match = router.find(method as 'GET', request.url!)
       if (!match) throw noRoute(exchange)
       const { url, serve } = match.store as { url: string; serve: Serve }

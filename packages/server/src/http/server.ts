@@ -111,7 +111,7 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
     exchange: Exchange,
     type?: string,
   ): void | Promise<never> {
-    const isRead = response.changesNothing || exchange.method === 'GET' || exchange.method === 'HEAD'
+    const isRead = response.changesNothing || response.unchanged || exchange.method === 'GET'
     try {
       inHand.holdUnread(exchange, Buffer.byteLength(text), !isRead)
     } catch (error) {
@@ -122,7 +122,7 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
   }
 
   function respond(response: OperationResponse, exchange: Exchange, type?: string): void | Promise<void> {
-    if (exchange.hasResponse) return response.unopened?.() // its body was broken, and it was refused in the meantime
+    if (exchange.hasResponse) return response.unopened?.() ?? response.putBack?.() // its body was broken, and it was refused in the meantime
     const { status, text, json, pieces, replayed, stream } = response
     if (stream) {
       streamDeliveries(stream, exchange)
@@ -131,7 +131,8 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
     if (replayed) exchange.header('idempotent-replayed', 'true')
     if (pieces) return response.putBack ? sendLeased(response, exchange) : sendMade(exchange, status, pieces, type)
     const body = text ?? (json === undefined ? undefined : JSON.stringify(json))
-    if (body !== undefined && body.length > SURELY_UNCOUNTED) return sendLong(response, body, exchange, type)
+    if (body !== undefined && body.length > SURELY_UNCOUNTED && exchange.method !== 'HEAD')
+      return sendLong(response, body, exchange, type)
     sendText(exchange, status, undefined, body, type)
   }
 

@@ -5,7 +5,7 @@
 // 2. An address takes no more than is still free. Of n addresses that ask again and again each comes to one part of
 //    n + 1, and the next address finds as much. What was taken before others came is not taken away: it is back in
 //    seconds (slow-peers.ts). The same holds for health, readiness and metrics.
-// 3. Who has one IPv6 network often has all 65,536 of its /48: together they take no more than one address may.
+// 3. Who has one IPv6 network often has all 65,536 of its /48: together they take no more than is still free.
 import { networkOf, siteOf } from '../kernel/addresses.ts'
 
 /** The part of a node that strangers may hold together. */

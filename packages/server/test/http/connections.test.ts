@@ -290,7 +290,8 @@ onBothEngines((engine) => {
       ['http://elsewhere/%68ealthz', 404],
       ['/healthz#', 404],
       ['/healthz#/x', 404],
-      ['/v1/agents?limit=1#x', 404],
+      ['/v1/agents#?limit=1', 404],
+      ['/v1/agents?name=#1', 401],
       ['http://elsewhere/metrics#', 404],
       ['http://elsewhere?a=/healthz', 200],
     ] as const) {

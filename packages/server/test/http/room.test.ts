@@ -1,7 +1,7 @@
 // How much memory request bodies may take.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeBodyRoom } from '../../src/http/room.ts'
+import { makeBodyRoom, makeResponseRoom } from '../../src/http/room.ts'
 import type { Failure } from '../../src/kernel/failure.ts'
 import { NOBODY } from '../../src/operations/call.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -67,6 +67,44 @@ test('[SAFE-20] agents, tenants, addresses and the node each have a share, which
   for (const holding of holdings) holding.release()
   assert.equal(
     codeOf(() => fourth.grow(10 * MIB)),
+    null,
+  )
+})
+
+test('[SAFE-20] a body that was refused takes nothing of what its agent has later', () => {
+  const room = makeBodyRoom()
+  const others = ['1', '2'].map((id) => room.hold(of('a', id), ''))
+  for (const other of others) other.grow(32 * MIB)
+  const refused = room.hold(of('a', 'v'), '')
+  assert.equal(
+    codeOf(() => refused.grow(10 * MIB)),
+    'rate_limited',
+  )
+  for (const other of others) other.release()
+  room.hold(of('a', 'v'), '').grow(30 * MIB)
+  refused.release()
+  assert.equal(
+    codeOf(() => room.hold(of('a', 'v'), '').grow(30 * MIB)),
+    'rate_limited',
+  )
+})
+
+test('[SAFE-68] responses that must be sent count against their own agent alone', () => {
+  const room = makeResponseRoom()
+  const loud = room.hold(of('a', 'loud'), '')
+  loud.growAnyway(300 * MIB)
+  assert.equal(
+    codeOf(() => room.hold(of('a', 'loud'), '').grow(1 * MIB)),
+    'rate_limited',
+  )
+  for (const other of [of('a', 'quiet'), of('b', 'quiet')])
+    assert.equal(
+      codeOf(() => room.hold(other, '').grow(10 * MIB)),
+      null,
+    )
+  loud.release()
+  assert.equal(
+    codeOf(() => room.hold(of('a', 'loud'), '').grow(1 * MIB)),
     null,
   )
 })
