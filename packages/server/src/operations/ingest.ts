@@ -4,7 +4,7 @@ import { operations } from '@sensorium/contract'
 import type { Arrived, Receive } from '../ingest/webhooks/receive.ts'
 import { networkOf } from '../kernel/addresses.ts'
 import { own, type Binding } from './binding.ts'
-import { goneOf, type CallOptions } from './call.ts'
+import type { CallOptions } from './call.ts'
 import { responseTo } from './events.ts'
 
 /** The request as it was signed. Its body is not parsed before the signature is verified. */
@@ -19,7 +19,6 @@ export const ingestOperations = (receive: Receive): Binding[] => [
         slug: params.tenant_slug,
         webhookId: null,
         address: networkOfCaller(options),
-        isClientGone: goneOf(options),
         ...(body as SignedRequest),
       }),
     ),
@@ -31,7 +30,6 @@ export const ingestOperations = (receive: Receive): Binding[] => [
         slug: params.tenant_slug,
         webhookId: params.webhook_id,
         address: networkOfCaller(options),
-        isClientGone: goneOf(options),
         ...(body as SignedRequest),
       }),
     ),

@@ -4,7 +4,7 @@
 // 2. A caller cannot learn which tenants or webhooks exist: every refusal has the same text, costs the same
 //    (`verify.ts`) and is sent at a full step of the clock, so that its timing reveals nothing either.
 // 3. A verified body is never lost: mapped or not, it becomes an event, and the response is sent after it is on disk.
-//    One whose client is gone before that may be left out: a provider without a response sends it again.
+//    That holds if its client is gone before that, too: not every provider sends again what had no response.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Publish } from '../../events/publish.ts'
@@ -39,8 +39,6 @@ export interface Arrived {
   raw: Buffer
   /** The client's address. */
   address: string
-  /** Whether the client no longer waits for the response. */
-  isClientGone: () => boolean
 }
 
 export type Receive = (arrived: Arrived) => Promise<PublishOutcome>
@@ -99,7 +97,6 @@ export function makeReceive({ store, secrets, publish, now, limits, hmac = hmacS
       senderId: webhook.id,
       events: [event],
       isIngested: true,
-      isClientGone: arrived.isClientGone,
     })
     return outcome!
   }
