@@ -84,14 +84,18 @@ function makeShares(clock: Clock, settingsOf: SettingsOf): Quotas['makeRoom'] {
     const limit = settingsOf(tenantId)[quota]
     if (limit === null) return
     const key = `${quota} ${tenantId}`
-    const share = shares.get(key)
-    const isMine = share !== undefined && (share.countedBy === null || share.countedBy === tx)
-    if (isMine && share.limit === limit && share.left >= count && share.until > clock.elapsed()) {
+    function isTakenFromShare(): boolean {
+      const share = shares.get(key)
+      if (!share || (share.countedBy !== null && share.countedBy !== tx)) return false
+      if (share.limit !== limit || share.left < count || share.until <= clock.elapsed()) return false
       // Not given back by a transaction that fails: then the share is used up earlier, and counted again.
       share.left -= count
-      return
+      return true
     }
+    if (isTakenFromShare()) return
     await tx.lock([key], 'exclusive')
+    // Whoever had the lock before may have counted for all.
+    if (isTakenFromShare()) return
     let there = await countUpTo(tx, tenantId, what, limit)
     if (what === 'interests') there += await countUpTo(tx, tenantId, 'feeds', limit)
     if (there + count > limit) throw exceeded(quota, limit)
