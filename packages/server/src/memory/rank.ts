@@ -262,12 +262,22 @@ export function rank(
       const timely = isMeant(one.candidate) ? 1 : beside
       return {
         id,
-        relevance: clamp01(one.rel * timely * factors(own)),
+        relevance: clamp01(softened(one.rel, query?.baseline) * timely * factors(own)),
         signals: { ...signalsOf(one, query), ...own, ...(timely < 1 && { other_time: ASKED_TIME }) },
       }
     })
     .sort((a, b) => b.relevance - a.relevance || (a.id < b.id ? 1 : -1))
 }
+
+/**
+ * The words of a foreign text count so much that good matches would reach 1, and confidence and meaning would decide no
+ * more: from SOFT_FROM on relevance rises more slowly, and stays below 1.
+ */
+function softened(rel: number, baseline: Baseline = NO_BASELINE): number {
+  if (baseline.foreign === 0 || rel <= SOFT_FROM) return rel
+  return SOFT_FROM + (1 - SOFT_FROM) * (1 - Math.exp((SOFT_FROM - rel) / (1 - SOFT_FROM)))
+}
+const SOFT_FROM = 0.6
 
 /** The signals of a memory that depend on the query. */
 function signalsOf(

@@ -87,8 +87,21 @@ const GREEK = [
 test('[RCL-77] a text is English, or not, by the small words that only one of them has', () => {
   for (const text of ['The pump is hot', 'what is a recipe for bean soup', 'order.created: the order was sent'])
     assert.equal(isEnglishText(text), true, text)
-  for (const text of ['Die Pumpe ist heiß', 'note made: La bomba hace ruido', 'Una zebra è nata', 'Le vol est retardé'])
+  for (const text of [
+    'Die Pumpe ist heiß',
+    'note made: La bomba con ruido',
+    'Una zebra e una mucca',
+    'Le vol est retardé',
+  ])
     assert.equal(isEnglishText(text), false, text)
+  // A single foreign word stands in English texts too.
+  for (const text of [
+    'van hire prices',
+    'die casting temperature',
+    'Los Angeles office',
+    'refund request anna@acme.com',
+  ])
+    assert.equal(isEnglishText(text), undefined, text)
   for (const text of ['Globex overdue', 'Is Elise interesting?', 'Шум', ''])
     assert.equal(isEnglishText(text), undefined, text)
 })
@@ -125,6 +138,19 @@ onBothEngines((engine) => {
       for (const text of unrelated) if (((await bestOf(text))?.score ?? 0) >= FLOOR.score) noisy.push(text)
       assert.ok(noisy.length <= 1, noisy.join(', '))
     })
+
+  test('[RCL-77] of good matches in another language the more certain and similar one comes first', async () => {
+    const agent = await tenant.agent()
+    const sure = 'Der Kunde Meier hat sich über die verspätete Lieferung der Ersatzteile beschwert.'
+    const unsure = 'Der Kunde Meier hat sich über die verspätete Lieferung der Ersatzteile nie beschwert, er lobte sie.'
+    await calls.make(agent, { title: 'Kunde Meier', content: sure })
+    await calls.make(agent, { title: 'Kunde Meier', content: unsure, confidence: 0.1, importance: 0 })
+    for (const content of TEXTS['German']!.memories) await calls.make(agent, { title: '–', content })
+    await service.app.memory.embedding.idle()
+    const [first, second] = await calls.search(agent, sure, { limit: 2 })
+    assert.equal(first!.memory.content, sure)
+    assert.ok(first!.score > second!.score)
+  })
 
   test('[RCL-77] memories in a script that the model cannot read are no duplicates of each other', async () => {
     for (const texts of [THAI, GREEK]) {

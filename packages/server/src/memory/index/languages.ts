@@ -84,14 +84,18 @@ export function languagesOf(words: readonly string[]): readonly Language[] {
   return words.length <= SHORT ? LANGUAGES : ['en']
 }
 
-/** Returns whether words are English rather than any other language; undefined if they do not tell. */
+/**
+ * Returns whether words are English rather than any other language; undefined if they do not tell. One foreign word
+ * does not: `van`, `die`, `Los` Angeles and the `com` of an address stand in English texts too.
+ */
 export function isEnglish(words: readonly string[]): boolean | undefined {
-  let english = 0
-  let others = 0
+  const english = new Set<string>()
+  const others = new Set<string>()
   for (const word of words.slice(0, LOOKED_AT)) {
     const languages = languagesOfWord.get(word) ?? []
-    if (!languages.includes('en')) others += Math.min(1, languages.length)
-    else if (languages.length === 1) english++
+    if (languages.length > 0 && !languages.includes('en')) others.add(word)
+    else if (languages.length === 1) english.add(word)
   }
-  return english === others ? undefined : english > others
+  if (english.size === others.size || (english.size === 0 && others.size === 1)) return undefined
+  return english.size > others.size
 }
