@@ -81,15 +81,22 @@ export const invalid = ({ field, value, expected, example }: Invalid): Failure =
 export const invalidEvent = (field: string, value: unknown, expected: string): Failure =>
   fail('invalid_event', `${field}: expected ${expected}`, { field, value: shownValue(value), expected })
 
-export const unauthenticated = (message = 'The access token is missing, malformed, expired or revoked'): Failure =>
-  fail('authentication_failed', message, {}, { 'www-authenticate': 'Bearer' })
+export const unauthenticated = (
+  message = 'The access token or API key is missing, malformed, expired or revoked',
+): Failure => fail('authentication_failed', message, {}, { 'www-authenticate': 'Bearer' })
 
 /** For a webhook: the same whether the tenant exists or not. */
 export const badSignature = (): Failure =>
   fail('authentication_failed', 'The signature is missing or does not fit the body', {})
 
 export const insufficientScope = (scope: string): Failure =>
-  fail('insufficient_scope', `This needs the scope ${scope}`, { required_scope: scope })
+  fail(
+    'insufficient_scope',
+    scope === 'org_admin' ? 'This needs a key of an org-admin' : `This needs the scope ${scope}`,
+    {
+      required_scope: scope,
+    },
+  )
 
 export const notFound = (
   type: string,

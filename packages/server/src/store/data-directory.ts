@@ -23,10 +23,22 @@ export function requireNoLink(database: string): void {
     )
 }
 
+/** Not `recursive`: where a folder that is there takes no other, as /proc, Node.js would try for ever. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+  const parent = path.dirname(folder)
+  if (parent !== folder) makeFolder(parent)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it at the same moment.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
+}
+
 export function makeDataDirectory(directory: string): void {
   try {
-    // Resolved, which fails if the working directory was deleted: with a relative name Node.js would try for ever.
-    mkdirSync(path.resolve(directory), { recursive: true, mode: 0o700 })
+    makeFolder(path.resolve(directory))
   } catch (error) {
     throw new Error(`DATA_DIR cannot be made or used as a folder: ${(error as Error).message}`, { cause: error })
   }

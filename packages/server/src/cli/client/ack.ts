@@ -6,7 +6,7 @@ export const run: ClientRun = async ({ args, client, signal }) => {
   const all = acknowledged === args.length
   return {
     json: { acknowledged },
-    text: `${acknowledged} of ${args.length} acknowledged.${all ? '' : ' The rest was acknowledged before or is not leased to you.'}`,
+    text: `${acknowledged} of ${args.length} acknowledged.${all ? '' : ' The rest is unknown, not yours or settled already.'}`,
     exitCode: all ? EXIT.ok : EXIT.failed,
   }
 }

@@ -12,7 +12,7 @@ export const run: ClientRun = async ({ args, options, flags, client, signal }) =
   const all = nacked === args.length
   return {
     json: { nacked },
-    text: `${nacked} of ${args.length} given back.${all ? '' : ' The rest is not leased to you.'}`,
+    text: `${nacked} of ${args.length} ${how.dead_letter ? 'made dead letters' : 'given back'}.${all ? '' : ' The rest is not leased to you.'}`,
     exitCode: all ? EXIT.ok : EXIT.failed,
   }
 }

@@ -133,7 +133,7 @@ export const run: ClientRun = async (call) => {
   const file = options['file']
   if ((file === undefined) === (args[0] === undefined))
     throw new UsageError(
-      'Name the type of an event, or a file of events with --file, not both',
+      `Name the type of an event, or a file of events with --file${file === undefined ? '' : ', not both'}`,
       '<type> or --file <file>',
     )
   if (file !== undefined) return publishAll(call, eventsOf(await readInput(file === '-' ? '-' : `@${file}`)))

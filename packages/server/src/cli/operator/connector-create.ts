@@ -22,6 +22,6 @@ export const run: OperatorRun = async ({ options, secret, call }) => {
   const { connector } = json
   return {
     json,
-    text: `Connector ${connector.id} is made: ${connector.source} from ${connector.address} at ${connector.url}`,
+    text: `Connector ${connector.id} was created: ${connector.source} from ${connector.address} at ${connector.url}`,
   }
 }

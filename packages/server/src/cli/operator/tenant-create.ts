@@ -6,6 +6,6 @@ export const run: OperatorRun = async ({ args, options, call }) => {
   const { tenant, admin_key } = json
   return {
     json,
-    text: `Tenant ${tenant.slug} is made (${tenant.id}, ${tenant.name}).\nOrg-admin key (shown this once):  ${admin_key}`,
+    text: `Tenant ${tenant.slug} was created (${tenant.id}, ${tenant.name}).\nOrg-admin key (shown this once):  ${admin_key}`,
   }
 }

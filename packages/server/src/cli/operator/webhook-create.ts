@@ -12,6 +12,6 @@ export const run: OperatorRun = async ({ options, secret: readSecret, call }) =>
   const { webhook, signing_secret: secret } = json
   return {
     json,
-    text: `Webhook ${webhook.id} is made: ${webhook.source} posts to ${webhook.own_url}\nSigning secret (shown this once):  ${secret}`,
+    text: `Webhook ${webhook.id} was created: ${webhook.source} posts to ${webhook.own_url}\nSigning secret (shown this once):  ${secret}`,
   }
 }
