@@ -157,6 +157,7 @@ class Evaluation {
     for (const each of waiting) {
       let isSettled = false
       for (const payer of each.payers) {
+        if (this.#found.took(1)) yield
         const purse = shares.get(payer)!
         const { steps } = purse
         isSettled = yield* this.settle(each.group, purse)
