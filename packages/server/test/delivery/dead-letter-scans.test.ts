@@ -8,6 +8,7 @@ import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { serviceForSuite, type Reply, type TestAgent, type TestTenant } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
+import { fillMailbox } from './fill-mailbox.ts'
 
 const IS_PAGE = /\(d\.dead_lettered_at, d\.id\) < /
 const ROWS = 2 * DEAD_PAGE + 10
@@ -22,8 +23,8 @@ onBothEngines((engine) => {
   })
 
   /** Puts dead letters into the mailbox of the agent, the newest first. */
-  const bury = (reasons: readonly string[]) =>
-    service.store.tx(async (tx) => {
+  async function bury(reasons: readonly string[]): Promise<void> {
+    await service.store.tx(async (tx) => {
       await tx.insertMany(
         {
           into: 'events',
@@ -39,29 +40,14 @@ onBothEngines((engine) => {
         },
         reasons.map((_, i): Value[] => [tenant.id, `e${i}`, 'dl', '/', agent.id, '{}', 1]),
       )
-      await tx.insertMany(
-        {
-          into: 'deliveries',
-          columns: {
-            tenant_id: 'text',
-            recipient_id: 'text',
-            id: 'text',
-            event_id: 'text',
-            enrichment: 'text',
-            matched: 'text',
-            state: 'text',
-            dlq_reason: 'text',
-            priority: 'bigint',
-            created_at: 'bigint',
-            dead_lettered_at: 'bigint',
-          },
-        },
-        reasons.map((reason, i): Value[] => {
-          const row = [tenant.id, agent.id, `${agent.id}-${i}`, `e${i}`, 'none', '', 'dead_lettered', reason]
-          return [...row, 0, 1, 1_000_000 - i]
-        }),
-      )
     })
+    const dead = { state: 'dead_lettered', priority: 0, due_at: null, wake_at: null } as const
+    await fillMailbox(
+      service.store,
+      { tenantId: tenant.id, recipientId: agent.id },
+      reasons.map((dlq_reason, i) => ({ ...dead, id: `${agent.id}-${i}`, created_at: 1_000_000 - i, dlq_reason })),
+    )
+  }
 
   /** Calls `onPage` before each page of dead letters that is read, until the returned function is called. */
   function watchPages(onPage: (values: readonly Value[]) => void | Promise<void>): () => void {

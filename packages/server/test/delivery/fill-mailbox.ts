@@ -7,9 +7,10 @@ export interface FilledRow extends StandingRow {
   id: string
   priority: number
   created_at: number
+  dlq_reason?: string
 }
 
-/** Replaces all deliveries of the tenant. A dead letter is dead since it was created. */
+/** Replaces all deliveries of the tenant. The events are e0, e1 …; a dead letter is dead since it was created. */
 export const fillMailbox = (store: Store, { tenantId, recipientId }: Mailbox, rows: readonly FilledRow[]) =>
   store.tx(async (tx) => {
     await tx.run('delete from deliveries where tenant_id = ?', [tenantId])
@@ -28,12 +29,14 @@ export const fillMailbox = (store: Store, { tenantId, recipientId }: Mailbox, ro
           due_at: 'bigint',
           wake_at: 'bigint',
           dead_lettered_at: 'bigint',
+          dlq_reason: 'text',
           created_at: 'bigint',
         },
       },
-      rows.map(({ id, state, priority, due_at, wake_at, created_at }, i): Value[] => {
+      rows.map(({ id, state, priority, due_at, wake_at, created_at, dlq_reason = null }, i): Value[] => {
         const dead = state === 'dead_lettered' ? created_at : null
-        return [tenantId, recipientId, id, `e${i}`, 'none', '', state, priority, due_at, wake_at, dead, created_at]
+        const row = [tenantId, recipientId, id, `e${i}`, 'none', '', state, priority, due_at, wake_at]
+        return [...row, dead, dlq_reason, created_at]
       }),
     )
   })
