@@ -5,6 +5,8 @@ import { isHeldByNode, type Slices } from './read-in-slices.ts'
 
 /** How long an address rests, as a multiple of the time that it took. */
 const REST = 4
+/** How many resting sockets are read in a turn, of all addresses together: about two milliseconds. */
+const READ_IN_ALL = 32
 
 /** Sockets that are not read for now, in the order in which they were paused. */
 interface Resting {
@@ -51,16 +53,17 @@ export const newSender = (name: string): Sender => ({
 
 export const socketStates = new WeakMap<Socket, SocketState>()
 
-/** Resumes up to `most` of the resting sockets. */
-function release(sender: Sender, from: Set<Socket>, most: number, beforeRead?: (socket: Socket) => void): void {
+/** Resumes up to `most` of the resting sockets. Returns how many. */
+function release(sender: Sender, from: Set<Socket>, most: number, beforeRead?: (socket: Socket) => void): number {
   for (const socket of from) {
     from.delete(socket)
     sender.released.push(socket)
     beforeRead?.(socket)
     socketStates.get(socket)?.slices?.allowNext()
     if (!isHeldByNode(socket)) socket.resume()
-    if (sender.released.length === most) return
+    if (sender.released.length === most) break
   }
+  return sender.released.length
 }
 
 function pause(resting: Resting, socket: Socket): void {
@@ -94,27 +97,65 @@ export interface Rests {
 }
 
 export function makeRests({ now, turnBegan, hasNeighbours, readAtOnce, beforeRead, onRestOver }: RestsTools): Rests {
+  /** The addresses that rest, in the order of their turns. */
+  const waiting = new Set<Sender>()
+  let isScheduled = false
+  let timer: NodeJS.Timeout | undefined
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    clearTimeout(timer)
+    setImmediate(next)
+  }
+
   function ensureResting(sender: Sender): Resting {
     if (sender.resting) return sender.resting
-    setImmediate(next, sender)
+    waiting.add(sender)
+    schedule()
     return (sender.resting = { quiet: new Set(), others: new Set() })
   }
 
-  /** Decides after a turn which sockets are read in the next one. */
-  function next(sender: Sender): void {
-    const time = now()
+  /** Notes what the sockets of an address did in the turn that is over. */
+  function endTurn(sender: Sender, time: number): void {
     if (sender.isLoud && hasNeighbours()) sender.restUntil = time + REST * (time - turnBegan())
     sender.isLoud = false
     sender.released = []
-    const resting = sender.resting!
-    if (resting.quiet.size > 0) release(sender, resting.quiet, readAtOnce(sender))
-    else if (time < sender.restUntil) return void setTimeout(next, sender.restUntil - time, sender).unref()
-    else if (resting.others.size > 0) release(sender, resting.others, 1, beforeRead)
-    else {
-      sender.resting = null
-      return onRestOver(sender)
+  }
+
+  /** Lets up to `most` sockets of an address be read in the next turn. Returns how many; null if none rests. */
+  function releaseSome(sender: Sender, most: number, time: number): number | null {
+    const { quiet, others } = sender.resting!
+    if (quiet.size > 0) return release(sender, quiet, Math.min(most, readAtOnce(sender)))
+    if (others.size === 0) return null
+    return time < sender.restUntil ? 0 : release(sender, others, 1, beforeRead)
+  }
+
+  /** Decides after a turn which sockets are read in the next one. */
+  function next(): void {
+    isScheduled = false
+    const time = now()
+    for (const sender of waiting) endTurn(sender, time)
+    let left = READ_IN_ALL
+    let soonest = Infinity
+    for (const sender of [...waiting]) {
+      if (left === 0) break
+      const released = releaseSome(sender, left, time)
+      if (released === 0) {
+        soonest = Math.min(soonest, sender.restUntil)
+        continue
+      }
+      waiting.delete(sender)
+      if (released === null) {
+        sender.resting = null
+        onRestOver(sender)
+        continue
+      }
+      waiting.add(sender)
+      left -= released
     }
-    setImmediate(next, sender)
+    if (left < READ_IN_ALL) schedule()
+    else if (soonest < Infinity) timer = setTimeout(schedule, soonest - time).unref()
   }
 
   return {
@@ -124,6 +165,7 @@ export function makeRests({ now, turnBegan, hasNeighbours, readAtOnce, beforeRea
       const resting = ensureResting(sender)
       for (const socket of toPause) if (socket !== except && !socket.destroyed) pause(resting, socket)
       sender.released = []
+      schedule()
     },
   }
 }

@@ -56,6 +56,10 @@ async function server(now?: () => number, take: (request: IncomingMessage) => un
     port: (listening.address() as AddressInfo).port,
     /** Resolves when `n` requests have come in total. */
     count,
+    /** Resolves when so many connections are accepted: a turn accepts one. */
+    async accepted(n: number): Promise<void> {
+      while (sockets.size < n) await new Promise((resolve) => setImmediate(resolve))
+    },
     /** Sends requests and waits until all have come. */
     async ask(socket: Socket, requests = 1): Promise<void> {
       const answered = count(read.length + requests)
@@ -136,9 +140,10 @@ test('[SAFE-31] a slice with few requests that leaves some behind is followed by
 })
 
 test('[SAFE-31] of two hundred sockets that send at once 64 are read in a turn, then sixteen per turn', async () => {
-  const { port, turns, count } = await server()
+  const { port, turns, count, accepted } = await server()
   await connect(port, '127.0.0.3')
   const many = await Promise.all(Array.from({ length: 200 }, () => connect(port, '127.0.0.2')))
+  await accepted(201)
   const all = count(200)
   for (const socket of many) socket.write(REQUEST)
   await all
@@ -146,6 +151,26 @@ test('[SAFE-31] of two hundred sockets that send at once 64 are read in a turn, 
   assert.ok(Math.max(...sizes) <= 64, `${Math.max(...sizes)} sockets were read in one turn`)
   const rested = sizes.indexOf(64)
   if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 1)) <= 17, `then ${sizes.slice(rested + 1)}`)
+})
+
+test('[SAFE-31] of many addresses that send at once 64 sockets are read in a turn, then 32 per turn', async () => {
+  const { port, turns, resting, count, accepted } = await server()
+  const single = await connect(port, '127.0.0.3')
+  const addresses = Array.from({ length: 10 }, (_, i) => `127.0.0.${i + 10}`)
+  const many = await Promise.all(
+    addresses.flatMap((address) => Array.from({ length: 40 }, () => connect(port, address))),
+  )
+  await accepted(401)
+  const all = count(401)
+  for (const socket of [single, ...many]) socket.write(REQUEST)
+  await all
+  const sizes = turns.map((sockets) => sockets.size)
+  // Each address has one more read before it rests.
+  // Then two more of each address that has had none.
+  assert.ok(Math.max(...sizes) <= 64 + 2 * addresses.length, `${sizes} sockets were read in a turn`)
+  const rested = sizes.findIndex((size) => size >= 64)
+  if (rested !== -1) assert.ok(Math.max(0, ...sizes.slice(rested + 2)) <= 33, `then ${sizes.slice(rested + 1)}`)
+  assert.ok(!resting.has('127.0.0.3'))
 })
 
 test('[SAFE-53] of a flooding address sixteen sockets are read in a turn, then eight per turn', async () => {
