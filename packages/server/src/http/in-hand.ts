@@ -84,12 +84,13 @@ export function makeInHand({ identify, clientAddress, log, metrics }: InHandTool
       if (place === null || principal === null || principal === NOBODY) return
       // The response to a change is sent in any case, so the change is refused before it is made.
       if (exchange.method !== 'GET') responseRoom.refuseFull(principal)
+      responseRoom.refuseAgain(principal, exchange.route)
       exchange.place = null
       exchange.place = places.ofPrincipal(place, principal)
     },
     holdUnread(exchange, bytes, isDone) {
       if (!exchange.isCounted) return
-      exchange.unread ??= responseRoom.hold(exchange.principal, exchange.clientAddress)
+      exchange.unread ??= responseRoom.hold(exchange.principal, exchange.clientAddress, exchange.route)
       if (isDone) exchange.unread.growAnyway(bytes)
       else exchange.unread.grow(bytes)
     },

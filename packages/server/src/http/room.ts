@@ -29,9 +29,14 @@ export interface Holding {
 }
 
 export interface Room {
-  hold(principal: Principal | null, address: string): Holding
+  hold(principal: Principal | null, address: string, route?: string): Holding
   /** Throws if the agent has no room left, before anything is done for it. */
   refuseFull(principal: Principal): void
+  /**
+   * Throws if a body of this agent and route did not fit and none of the agent has gone since. Each of a thousand
+   * responses of a megabyte took 5 ms to make, only to be refused.
+   */
+  refuseAgain(principal: Principal, route: string): void
   /** Bytes taken by all bodies together. */
   readonly taken: number
 }
@@ -53,21 +58,26 @@ export const makeBodyRoom = (): Room =>
 export const makeResponseRoom = (): Room =>
   makeRoom({ what: 'bytes of responses that are not read', whatOfNode: 'responses', isHalfKept: true })
 
+interface RoomShare extends Share {
+  /** Where a body did not fit since the last one has gone. */
+  refused?: Set<string>
+}
+
 function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
   const node: Share = { key: '', limit: OF_THE_NODE, pool: null, taken: 0 }
   const strangers: Share = { key: '', limit: OF_THE_NODE * OF_STRANGERS, pool: null, taken: 0 }
-  const shares = new Map<string, Share>()
+  const shares = new Map<string, RoomShare>()
 
-  function shareOf(key: string, limit: number, pool: Share | null = null): Share {
+  function shareOf(key: string, limit: number, pool: Share | null = null): RoomShare {
     let share = shares.get(key)
     if (!share) shares.set(key, (share = { key, limit, pool, taken: 0 }))
     return share
   }
 
-  const partsOf = (address: string): Share[] =>
+  const partsOf = (address: string): RoomShare[] =>
     ownersOf(address, 'address', OF_AN_AGENT, strangers).map(([key, limit]) => shareOf(key, limit, strangers))
 
-  const sharesOf = (principal: Principal | null, address: string): Share[] =>
+  const sharesOf = (principal: Principal | null, address: string): RoomShare[] =>
     principal === null
       ? [...partsOf(address), strangers, node]
       : [
@@ -90,10 +100,10 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
     })
 
   return {
-    hold(caller, address) {
+    hold(caller, address, route = '') {
       const principal = caller === NOBODY ? null : caller
       let counted = 0
-      let held: readonly Share[] = []
+      let held: readonly RoomShare[] = []
       function count(bytes: number, mustFit: boolean): void {
         if (bytes <= UNCOUNTED || bytes <= counted) return
         // What must be sent counts against its own caller alone: others are not refused for it.
@@ -101,6 +111,7 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
         const more = bytes - counted
         const full = mustFit ? fullOf(held, counted, more) : undefined
         if (full) {
+          ;(held[0]!.refused ??= new Set()).add(route)
           forgetEmpty(held)
           if (counted === 0) held = []
           throw full.key === '' || (full.pool !== null && full.taken + more <= full.limit)
@@ -116,6 +127,7 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
         growAnyway: (bytes) => count(bytes, false),
         release() {
           for (const share of held) share.taken -= counted
+          held[0]?.refused?.clear()
           forgetEmpty(held)
           counted = 0
           held = []
@@ -125,6 +137,10 @@ function makeRoom({ what, whatOfNode, isHalfKept }: RoomOptions): Room {
     refuseFull({ tenantId, id }) {
       const share = shares.size === 0 ? undefined : shares.get(`agent ${tenantId} ${id}`)
       if (share && share.taken >= share.limit) throw tooManyAtOnce(what, share.limit)
+    },
+    refuseAgain({ tenantId, id }, route) {
+      const share = shares.size === 0 ? undefined : shares.get(`agent ${tenantId} ${id}`)
+      if (share?.refused?.has(route)) throw tooManyAtOnce(what, share.limit)
     },
     get taken() {
       return node.taken

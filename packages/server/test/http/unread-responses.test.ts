@@ -34,6 +34,24 @@ test('[SAFE-68] half of the room of a tenant and of the node is for those that t
   grow('d', '1')
 })
 
+test('[SAFE-68] where a response had no room, no other of its route is made before one of the agent has gone', () => {
+  const room = makeResponseRoom()
+  const [first] = Array.from({ length: 31 }, () => {
+    const one = room.hold(of('a', '1'), '', '/events')
+    one.grow(MIB)
+    return one
+  })
+  const again = (agent: string, route: string) => () => room.refuseAgain(of('a', agent), route)
+  again('1', '/events')()
+  assert.throws(() => room.hold(of('a', '1'), '', '/events').grow(2 * MIB), REFUSED)
+  room.refuseFull(of('a', '1'))
+  assert.throws(again('1', '/events'), REFUSED)
+  again('1', '/memories')()
+  again('2', '/events')()
+  first!.release()
+  again('1', '/events')()
+})
+
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)
   const tenant = tenantForSuite(service)
