@@ -1,7 +1,7 @@
 // Puts the newest retained events that match a new interest into its agent's mailbox, oldest first.
 //
 // History is read in pages without envelopes. If the interest has a filter, the envelopes of events whose type matches
-// are then read, a few megabytes at a time. With pages of 500 whole events, eight backfills at once took 3.5 GB.
+// are then read, a megabyte at a time. With pages of 500 whole events, eight backfills at once took 3.5 GB.
 import type { Activity } from '../activity/activity.ts'
 import { lockAgent } from '../agents/sql.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -13,21 +13,27 @@ import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
 import { parseBody } from '../kernel/json-steps.ts'
-import { nextTurn } from '../kernel/step-turns.ts'
+import type { Pause, StepTurns } from '../kernel/step-turns.ts'
 import { compileFilter, type Envelope } from '../routing/filter.ts'
 import { compileGlob } from '../routing/glob.ts'
 import { meter } from '../tenants/usage.ts'
 import { holdInterest, type InterestRow } from './sql.ts'
 
 const PAGE = 500
-const MAX_BYTES = 4_000_000
+const MAX_BYTES = 1_000_000
 const EVENTS_A_TURN = 10
+/** In bytes: an event of this length has a turn to be parsed and one for the filter, which may take 8 ms together. */
+const LONG = 100_000
 
 export interface BackfillTools {
   store: Store
   makeId: MakeId
   wakeups: Wakeups
   activity: Activity
+  /**
+   * One step of all backfills in a turn of the event loop: four with events of half a megabyte made turns of 55 ms.
+   */
+  backfillSteps: StepTurns
   now(): number
 }
 
@@ -54,6 +60,7 @@ async function passing(
   events: readonly ListedEvent[],
   filter: ReturnType<typeof compileFilter>,
   most: number,
+  pause: Pause,
 ): Promise<string[]> {
   const passed: string[] = []
   let since = 0
@@ -66,16 +73,19 @@ async function passing(
     )
     const texts = new Map(rows.map(({ id, envelope }) => [id, envelope]))
     for (const { id, bytes } of part) {
+      const isLong = bytes > LONG
+      if (isLong) await pause()
       const text = texts.get(id) // null once retention has emptied it
       // Parsed as when it was published: long numbers exact, and a long event in steps.
       const envelope = text
-        ? await parseBody(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true })
+        ? await parseBody(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true }, pause)
         : null
+      if (isLong) await pause()
       if (envelope?.ok && filter.test(envelope.value as Envelope) === true) passed.push(id)
-      // An event may have a megabyte, and a filter may take a millisecond.
-      if (bytes > 100_000 || ++since === EVENTS_A_TURN) {
+      // Filters may take a millisecond each.
+      if (isLong || ++since === EVENTS_A_TURN) {
         since = 0
-        await nextTurn()
+        await pause()
       }
     }
   }
@@ -83,7 +93,7 @@ async function passing(
 }
 
 /** Returns the ids of the newest retained events that match, newest first. */
-async function matchingEvents(store: Store, row: InterestRow, most: number): Promise<string[]> {
+async function matchingEvents(store: Store, row: InterestRow, most: number, pause: Pause): Promise<string[]> {
   const glob = compileGlob(row.event_type)
   const filter = row.filter_expression === null ? null : compileFilter(row.filter_expression)
   const found: string[] = []
@@ -92,13 +102,13 @@ async function matchingEvents(store: Store, row: InterestRow, most: number): Pro
     const ofType = page.filter(({ type }) => glob.matches(type))
     found.push(
       ...(filter
-        ? await passing(store, row.tenant_id, ofType, filter, most - found.length)
+        ? await passing(store, row.tenant_id, ofType, filter, most - found.length, pause)
         : ofType.map(({ id }) => id)),
     )
     const last = page.at(-1)
     if (!last || page.length < PAGE) break
     before = last
-    await nextTurn() // a long history is read in many short turns
+    await pause() // a long history is read in many short turns
   }
   return found.slice(0, most)
 }
@@ -108,13 +118,13 @@ async function matchingEvents(store: Store, row: InterestRow, most: number): Pro
  * transaction.
  */
 export async function backfill(
-  { store, makeId, wakeups, activity, now }: BackfillTools,
+  { store, makeId, wakeups, activity, backfillSteps, now }: BackfillTools,
   row: InterestRow,
   most: number,
   record: (tx: Db) => Promise<void>,
 ): Promise<void> {
   const { tenant_id: tenantId, agent_id: recipientId } = row
-  const history = await matchingEvents(store, row, most)
+  const history = await matchingEvents(store, row, most, () => backfillSteps.take(tenantId, recipientId))
   await store.tx(async (tx) => {
     const at = now()
     // One backfill of an agent at a time, so that no other one sends the same events.

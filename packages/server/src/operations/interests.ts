@@ -3,15 +3,17 @@ import { operations } from '@sensorium/contract'
 import { checkInterest, createInterest, type BegunInterest, type CreateTools } from '../interests/create.ts'
 import { deleteInterest, interestPages } from '../interests/manage.ts'
 import { shownInterest } from '../interests/sql.ts'
+import { makeStepTurns } from '../kernel/step-turns.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import { longList } from './long-list.ts'
 import { created, noContent } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 
-/** A backfill reads history 4 MB at a time, and one event may take 20 MB while the filter is evaluated. */
+/** A backfill reads history a megabyte at a time, and one event may take 20 MB while the filter is evaluated. */
 const BACKFILLS_AT_ONCE = 4
 
-export function interestOperations(tools: CreateTools): Binding[] {
+export function interestOperations(given: Omit<CreateTools, 'backfillSteps'>): Binding[] {
+  const tools: CreateTools = { ...given, backfillSteps: makeStepTurns() }
   const backfills = makeTurns({ what: 'backfills waiting', atOnce: BACKFILLS_AT_ONCE })
   return [
     read(operations.listInterests, async ({ principal, params, options }, db) =>

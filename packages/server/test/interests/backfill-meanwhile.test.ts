@@ -7,6 +7,7 @@ import { backfill } from '../../src/interests/backfill.ts'
 import { interestIds, readInterests, type InterestRow } from '../../src/interests/sql.ts'
 import type { Failure } from '../../src/kernel/failure.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
+import { makeStepTurns } from '../../src/kernel/step-turns.ts'
 import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
@@ -41,6 +42,7 @@ onBothEngines((engine) => {
       makeId: idMaker(service.clock.now),
       wakeups: makeWakeups(service.store),
       activity: makeActivity(service.store, service.clock),
+      backfillSteps: makeStepTurns(),
       now: service.clock.now,
     })
 
