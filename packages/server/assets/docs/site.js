@@ -1,9 +1,38 @@
-// Search, unfolding what a link points at, and trying an operation. Everything works without it but these three.
+// Search, unfolding what a link points at, copying code and trying an operation. Everything works without it but these.
 const $ = (selector) => document.querySelector(selector)
 
 document.documentElement.classList.add('js')
 for (const code of document.querySelectorAll('pre code'))
   code.textContent = code.textContent.replaceAll('http://localhost:8080', location.origin)
+
+// ---- code can be copied
+
+async function copy(button, code) {
+  await navigator.clipboard.writeText(code.textContent)
+  button.textContent = 'Copied'
+  setTimeout(() => (button.textContent = 'Copy'), 2_000)
+}
+
+/** A browser has a clipboard on https and on localhost only. */
+if (navigator.clipboard)
+  for (const code of document.querySelectorAll('pre code')) {
+    const box = Object.assign(document.createElement('div'), { className: 'copied' })
+    const button = Object.assign(document.createElement('button'), { className: 'copy', textContent: 'Copy' })
+    button.type = 'button'
+    button.addEventListener('click', () => copy(button, code))
+    code.parentElement.replaceWith(box)
+    box.append(code.parentElement, button)
+  }
+
+// ---- what is wider than its place can be reached with the keyboard, to be scrolled
+
+const scrollers = document.querySelectorAll('pre, .scroll, aside')
+const widths = new ResizeObserver((seen) => {
+  for (const { target } of seen)
+    if (target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight) target.tabIndex = 0
+    else target.removeAttribute('tabindex')
+})
+for (const each of scrollers) widths.observe(each)
 
 // ---- what the address points at is unfolded
 

@@ -17,7 +17,10 @@ export interface GuideGroup {
 }
 
 export interface Section {
+  /** In Markdown. */
   title: string
+  /** 1 for what stands before the first heading. */
+  depth: number
   anchor: string
   text: string
 }
@@ -113,8 +116,22 @@ export function renderGuide(guide: Guide, folder: string, guides: readonly Guide
   })
   return marked
     .parse(readFileSync(guide.file, 'utf8'), { async: false })
+    .replace(/<th(?: align="(?:left|center|right)")?><\/th>/g, '<td></td>')
     .replaceAll('<table>', '<div class="scroll"><table>')
     .replaceAll('</table>', '</table></div>')
+}
+
+/** From so many sections on, a guide lists them beside its text. */
+const LISTED_FROM = 3
+
+/** Renders links to the sections of a guide; nothing if there are few. */
+export function onThisPage(guide: Guide): string {
+  const sections = sectionsOf(guide).filter(({ depth }) => depth === 2)
+  if (sections.length < LISTED_FROM) return ''
+  const links = sections.map(
+    ({ title, anchor }) => `<a href="#${escapeHtml(anchor)}">${new Marked().parseInline(title, { async: false })}</a>`,
+  )
+  return `<aside aria-label="On this page"><h2>On this page</h2>${links.join('')}</aside>`
 }
 
 /** Returns the text of a token: the cells of a table, or the code between fences. */
@@ -127,10 +144,10 @@ function textOf(token: Token): string {
 
 /** Splits a guide into sections by heading, for the search. */
 export function sectionsOf({ file, title }: Guide): Section[] {
-  const sections: Section[] = [{ title, anchor: '', text: '' }]
+  const sections: Section[] = [{ title, depth: 1, anchor: '', text: '' }]
   for (const token of new Marked().lexer(readFileSync(file, 'utf8'))) {
     if (token.type === 'heading' && token.depth > 1)
-      sections.push({ title: token.text, anchor: anchorOf(token.text), text: '' })
+      sections.push({ title: token.text, depth: token.depth, anchor: anchorOf(token.text), text: '' })
     else if (token.type !== 'heading') sections.at(-1)!.text += `${textOf(token)} `
   }
   return sections.map((section) => ({ ...section, text: section.text.replace(/\s+/g, ' ').trim() }))

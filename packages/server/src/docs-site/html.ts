@@ -11,6 +11,10 @@ export const prose = (text: string): string =>
     .replace(/`([^`]+)`/g, '<code>$1</code>')
     .replace(/\n\n/g, '<br>')
 
+/** Names the columns of a table to a screen reader; those who see it need no names. */
+export const unseenHead = (...names: readonly string[]): string =>
+  `<thead class="unseen"><tr>${names.map((name) => `<th>${name}</th>`).join('')}</tr></thead>`
+
 /** Returns the anchor that GitHub makes from a heading, so that links between guides work in both places. */
 export const anchorOf = (title: string): string =>
   title

@@ -18,7 +18,7 @@ export function navigation(groups: readonly GuideGroup[], spec: Spec, current: s
   const all = operationsOf(spec)
   const tags = spec.tags.map(({ name }) => {
     const own = all.filter(({ operation }) => operation.tags[0] === name)
-    return `<details><summary><a href="/docs#${tagAnchor(name)}">${escapeHtml(name)}</a></summary>${own
+    return `<details><summary>${escapeHtml(name)}</summary><a href="/docs#${tagAnchor(name)}">About ${escapeHtml(name)}</a>${own
       .map(({ operation }) => `<a href="/docs#${operation.operationId}">${escapeHtml(operation.summary)}</a>`)
       .join('')}</details>`
   })
@@ -27,5 +27,5 @@ export function navigation(groups: readonly GuideGroup[], spec: Spec, current: s
 
 export const layout = (title: string, nav: string, content: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(title)} · Sensorium</title><link rel="icon" href="/docs/icon.svg"><link rel="stylesheet" href="/docs/site.css"><script src="/docs/site.js" defer></script></head>
-<body><header><a class="brand" href="/docs">Sensorium</a><div class="search"><input id="search" type="search" placeholder="Search guides and operations" aria-label="Search" autocomplete="off"><div id="found" hidden></div></div><label class="menu" for="menu">Menu</label></header>
-<input type="checkbox" id="menu" hidden><nav>${nav}</nav><main>${content}</main></body></html>`
+<body><header><a class="brand" href="/docs">Sensorium</a><div class="search"><input id="search" type="search" placeholder="Search guides and operations" aria-label="Search" autocomplete="off"><div id="found" hidden></div></div><input type="checkbox" id="menu"><label class="menu" for="menu">Menu</label></header>
+<nav aria-label="Pages">${nav}</nav><main>${content}</main></body></html>`

@@ -1,6 +1,6 @@
 // The reference of all operations, each collapsed: description, parameters, responses, errors, and a form to try it.
 import { ERRORS } from '@sensorium/contract'
-import { escapeHtml, firstSentence, prose } from './html.ts'
+import { escapeHtml, firstSentence, prose, unseenHead } from './html.ts'
 import { curlOf, sdkOf } from './samples.ts'
 import { fieldTable, schemaTable, type Field } from './schema-table.ts'
 import { operationsOf, parametersOf, type ListedOperation, type Spec, type SpecOperation } from './spec.ts'
@@ -18,6 +18,8 @@ function responses(operation: SpecOperation, spec: Spec): string {
     .join('')
 }
 
+const ERROR_HEAD = unseenHead('status', 'code', 'when')
+
 /** Renders the errors of an operation by code. Their full meaning is in the catalogue at the end of the page. */
 function errors(operation: SpecOperation): string {
   const rows = Object.entries(operation.responses)
@@ -30,7 +32,7 @@ function errors(operation: SpecOperation): string {
         return `<tr><td>${status}</td><td><a href="#errors"><code>${name}</code></a></td><td>${prose(short)}</td></tr>`
       }),
     )
-  return `<div class="scroll"><table class="errors">${rows.join('')}</table></div>`
+  return `<div class="scroll"><table class="errors">${ERROR_HEAD}${rows.join('')}</table></div>`
 }
 
 function tryIt({ method, path, operation }: ListedOperation, spec: Spec): string {

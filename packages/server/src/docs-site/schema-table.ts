@@ -1,5 +1,5 @@
 // Renders a schema as a table of its fields. A named schema is a link to its own table.
-import { escapeHtml, prose } from './html.ts'
+import { escapeHtml, prose, unseenHead } from './html.ts'
 import type { Schema, Spec } from './spec.ts'
 
 const nameOf = (ref: string): string => ref.split('/').at(-1)!
@@ -29,8 +29,10 @@ export interface Field {
   required: boolean
 }
 
+const FIELD_HEAD = unseenHead('field', 'type', 'description')
+
 export const fieldTable = (fields: readonly Field[]): string =>
-  `<div class="scroll"><table class="fields">${fields
+  `<div class="scroll"><table class="fields">${FIELD_HEAD}${fields
     .map(({ name, schema, required }) => {
       const description = [...boundsOf(schema), schema.description ? prose(schema.description) : '']
         .filter(Boolean)

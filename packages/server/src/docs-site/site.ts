@@ -2,7 +2,16 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { once, PAGE_HEADERS, wantsHtml, type Page } from '../http/page.ts'
-import { findGuides, guidesFolder, imagesOf, renderGuide, sectionsOf, type Guide, type GuideGroup } from './guides.ts'
+import {
+  findGuides,
+  guidesFolder,
+  imagesOf,
+  onThisPage,
+  renderGuide,
+  sectionsOf,
+  type Guide,
+  type GuideGroup,
+} from './guides.ts'
 import { escapeHtml, firstSentence } from './html.ts'
 import { layout, navigation } from './layout.ts'
 import { reference } from './reference.ts'
@@ -84,7 +93,7 @@ export function makeDocsSite(spec: () => Spec): Page[] {
       layout(
         guide.title,
         navigation(groups, spec(), guide.name),
-        `<article>${renderGuide(guide, folder!, all)}</article>`,
+        `<article>${renderGuide(guide, folder!, all)}</article>${onThisPage(guide)}`,
       ),
     )
   const missing = once(() => layout('No such page', navigation(groups, spec(), ''), MISSING))
