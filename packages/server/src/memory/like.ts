@@ -4,7 +4,6 @@ import type { Principal } from '../auth/principal.ts'
 import type { JsonBody } from '../kernel/json-body.ts'
 import type { Db } from '../store/db.ts'
 import { requireMemory } from './get.ts'
-import { CANDIDATES } from './rank.ts'
 import { seenBy } from './see.ts'
 import type { Similar } from './similar.ts'
 import { listMemoriesById } from './sql.ts'
@@ -19,8 +18,8 @@ export async function likeMemory(
   { now, isBrief }: Reading,
 ): Promise<JsonBody> {
   const { title, content } = await requireMemory(store, principal, id, now)
-  // One more than all candidates: the memory itself is among them.
-  const found = await similar.find(principal, `${title}\n${content}`, CANDIDATES + 1)
+  // One more, because the memory itself is among them.
+  const found = await similar.find(principal, `${title}\n${content}`, limit + 1)
   const others = found.filter((one) => one.id !== id).slice(0, limit)
   const seen = seenBy(principal, now)
   const rows = new Map(

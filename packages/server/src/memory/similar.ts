@@ -10,11 +10,10 @@ import { Failure, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
-import { baselineOf, NO_BASELINE } from './baseline.ts'
+import { above, baselineOf } from './baseline.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
-import { CANDIDATES } from './rank.ts'
 import type { Viewer } from './see.ts'
 
 /** Above this cosine two memories say nearly the same: worth a look before another one is stored. */
@@ -65,36 +64,25 @@ export function makeSimilar(tools: SimilarTools): Similar {
   async function mostSimilar(viewer: Viewer, text: string, embedded: Embedded, limit: number): Promise<Likeness[]> {
     if (embedded.isUnread) return []
     const { kind, id, tenantId, teamId } = viewer
-    const found = await index.find({
+    const found = await index.nearest({
       viewer: { kind, id, tenantId, teamId },
-      scope: null,
-      type: null,
-      minConfidence: 0,
-      filters: {},
       limit,
       now: clock.now(),
-      words: [],
-      meaning: {
-        vector: embedded.vector,
-        tokens: new Int8Array(),
-        // A service is presumed to know all languages.
-        baseline: embedder.isInProcess ? baselineOf(text, embedded.words ?? []) : NO_BASELINE,
-      },
+      meaning: { vector: embedded.vector, tokens: new Int8Array() },
       model: embedder.model,
     })
-    return found
-      .map((ranked) => ({ id: ranked.id, score: Math.round(ranked.signals.similarity * 10_000) / 10_000 }))
-      .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
+    // A service is presumed to know all languages.
+    const baseline = embedder.isInProcess ? baselineOf(text, embedded.words ?? []).cos : 0
+    return found.map(({ id, cos }) => ({ id, score: Math.round(Math.min(1, above(baseline, cos)) * 10_000) / 10_000 }))
   }
 
   async function embedAndCompare(viewer: Viewer, text: string): Promise<ComparedText> {
     await index.prepare()
     const [windows] = await embedder.embed([text])
-    // All candidates, because the index orders them by more than their meaning.
-    const similar = await mostSimilar(viewer, text, windows![0]!, CANDIDATES)
+    const similar = await mostSimilar(viewer, text, windows![0]!, MAX_REPORTED)
     return {
       vectors: { model: embedder.model, windows: windows! },
-      similar: similar.filter(({ score }) => score > ALIKE).slice(0, MAX_REPORTED),
+      similar: similar.filter(({ score }) => score > ALIKE),
     }
   }
 

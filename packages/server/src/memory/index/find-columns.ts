@@ -3,7 +3,7 @@
 import type { YieldCpu } from '../../kernel/yield-cpu.ts'
 import { idf, saturation, type Words } from './bm25.ts'
 import { CANDIDATES, candidatesFor, rank, type Candidate, type Meaning } from '../rank.ts'
-import { foundWith, type Finder, type Found, type SearchQuery } from './memory-index.ts'
+import { asSearch, foundWith, likest, type Finder, type Found, type SearchQuery } from './memory-index.ts'
 import { mergeForms, type Posting } from './postings.ts'
 import { isCheckedForSpelling, mostSimilarWords, type Vocabulary } from './spelling.ts'
 import type { TenantCache } from './tenant-cache.ts'
@@ -39,6 +39,18 @@ export const columnFinder = (reads: ColumnReads, fallback?: Finder): Finder => (
   async find(search) {
     const columns = await reads.cache.columnsOf(search.viewer.tenantId, search.model)
     return columns === null ? fallback!.find(search) : findIn(reads, columns, search)
+  },
+  async nearest(query) {
+    const columns = await reads.cache.columnsOf(query.viewer.tenantId, query.model)
+    if (columns === null) return fallback!.nearest(query)
+    const search = asSearch(query)
+    const view = columns.view({ ...search, only: null })
+    reads.yieldCpu()
+    const windows = await bestWindows(reads, columns, view, search, [])
+    return likest(
+      [...windows].map(([row, { cos }]) => ({ id: columns.ids[row]!, cos })),
+      query.limit,
+    )
   },
 })
 

@@ -8,10 +8,10 @@ import { idf, idfSql, saturationSql, type Words } from './bm25.ts'
 import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
 import { wantedSql } from './filter-conditions.ts'
 import { WEIGHTS, weightNames } from './memory-columns.ts'
-import { foundWith, type Finder, type SearchQuery } from './memory-index.ts'
+import { asSearch, foundWith, likest, type Finder, type SearchQuery } from './memory-index.ts'
 import { pgvector, type Pgvector, type Window } from './pgvector.ts'
 import { windowsByStatements } from './windows-to-compare.ts'
-import { dot, CANDIDATES, candidatesFor, rank, type Candidate, type Weights } from '../rank.ts'
+import { dot, CANDIDATES, candidatesFor, rank, type Candidate, type Meaning, type Weights } from '../rank.ts'
 import { seenBy } from '../see.ts'
 
 const weightColumns = Object.values(WEIGHTS).join(', ')
@@ -38,24 +38,13 @@ export function postgresFinder(store: Store, small?: number): Finder {
       // In sequence: a search uses one CPU of the server and leaves the others to the events.
       const { words, frequencies } = await byWords(store, search)
       const picked = await byMeaning(store, extension, search, windowsByStatements(words))
-      const best = new Map<string, { part: number; vector: Float32Array; cos: number }>()
-      const note = ({ memory_id, part, vector }: Window): void => {
-        const floats = floatsOf(Buffer.from(vector, 'base64'))
-        const cos = dot(meaning!.vector, floats)
-        if (cos > (best.get(memory_id)?.cos ?? -Infinity)) best.set(memory_id, { part, vector: floats, cos })
-      }
-      picked.forEach(note)
+      const best = nearestWindows(meaning, picked)
       const nearest = [...best]
         .sort((a, b) => b[1].cos - a[1].cos)
         .slice(0, candidatesFor(limit))
         .map(([id]) => id)
-      ;(
-        await windowsOf(
-          store,
-          search,
-          [...frequencies.keys()].filter((id) => !best.has(id)),
-        )
-      ).forEach(note)
+      const others = [...frequencies.keys()].filter((id) => !best.has(id))
+      for (const [id, window] of nearestWindows(meaning, await windowsOf(store, search, others))) best.set(id, window)
       const ids = [...new Set([...frequencies.keys(), ...nearest])]
       const rows = await load(
         store,
@@ -79,7 +68,33 @@ export function postgresFinder(store: Store, small?: number): Finder {
       })
       return foundWith(words, meaning, rank(words, meaning, candidates, now, neverYield, time).slice(0, limit))
     },
+    async nearest(query) {
+      const search = asSearch(query)
+      const { words } = await byWords(store, search)
+      const best = nearestWindows(query.meaning, await byMeaning(store, extension, search, windowsByStatements(words)))
+      return likest(
+        [...best].map(([id, { cos }]) => ({ id, cos })),
+        query.limit,
+      )
+    },
   }
+}
+
+interface NearWindow {
+  part: number
+  vector: Float32Array
+  cos: number
+}
+
+/** Returns the nearest of these windows of each memory. */
+function nearestWindows(meaning: Meaning | null, windows: readonly Window[]): Map<string, NearWindow> {
+  const best = new Map<string, NearWindow>()
+  for (const { memory_id, part, vector } of windows) {
+    const floats = floatsOf(Buffer.from(vector, 'base64'))
+    const cos = dot(meaning!.vector, floats)
+    if (cos > (best.get(memory_id)?.cos ?? -Infinity)) best.set(memory_id, { part, vector: floats, cos })
+  }
+  return best
 }
 
 async function byWords(store: Store, search: SearchQuery) {

@@ -54,6 +54,25 @@ export interface SearchQuery {
   model: string
 }
 
+/** Asks for the memories that mean nearly the same as a text. */
+export type NearestQuery = Pick<SearchQuery, 'viewer' | 'limit' | 'now' | 'model'> & { meaning: Meaning }
+
+/** Returns the search by meaning alone that lets every memory through that the viewer sees. */
+export const asSearch = (query: NearestQuery): SearchQuery & { meaning: Meaning } => ({
+  scope: null,
+  type: null,
+  minConfidence: 0,
+  filters: {},
+  words: [],
+  ...query,
+})
+
+/** The cosine of a memory and what was asked. */
+export interface Near {
+  id: string
+  cos: number
+}
+
 /** The vectors of one memory, to be stored if its text is still the one that was embedded. */
 export interface Vectors {
   tenantId: string
@@ -96,7 +115,17 @@ export interface Finder {
    * applied before any candidates are chosen.
    */
   find(search: SearchQuery): Promise<Found>
+  /** Returns the memories whose nearest windows are nearest in meaning, likest first, without ranking them further. */
+  nearest(query: NearestQuery): Promise<Near[]>
 }
+
+/** Cosines that differ by less are those of the same text: engines add up in different orders. */
+const SAME_COS = 1e-4
+const inSteps = ({ cos }: Near): number => Math.round(cos / SAME_COS)
+
+/** Returns the likest, among equals the newest. */
+export const likest = (near: Near[], limit: number): Near[] =>
+  near.sort((a, b) => inSteps(b) - inSteps(a) || (a.id < b.id ? 1 : -1)).slice(0, limit)
 
 /** A memory in the results of a search. */
 export interface Recalled {
@@ -109,6 +138,8 @@ export interface Recalled {
 export interface MemoryIndex {
   /** Returns the results of the finder with scores. Results that other results contradict are lowered. */
   find(search: SearchQuery): Promise<Recalled[]>
+  /** Returns the memories that the viewer sees and that mean nearly the same, likest first. */
+  nearest(query: NearestQuery): Promise<Near[]>
   /** Returns a string that is unchanged while every search of the tenant finds the same; null if that is unknown. */
   searchFingerprint(viewer: Viewer, model: string): Promise<string | null>
   /** Analyses long texts in steps. Called before the transaction that puts a memory with these texts. */

@@ -20,6 +20,7 @@ export function postgresIndex(store: Store, url: string, toEmbed: (memory: Index
   return {
     ...makeWrite(postgresWriter(extension), toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
+    nearest: (query) => thread.ask(query.viewer, 'nearest', query),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
     learn: thread.learn,

@@ -8,7 +8,7 @@ import type { ReaderDb } from '../../store/sqlite.ts'
 import { EXTRA_RESULTS, lowerContradicted } from './contradict.ts'
 import { idsHolding, type HoldingRequest } from './holds-text.ts'
 import { chanceOf } from '../calibrate.ts'
-import type { Finder, Recalled, SearchQuery } from './memory-index.ts'
+import type { Finder, Near, NearestQuery, Recalled, SearchQuery } from './memory-index.ts'
 import { searchFingerprintOf } from './search-fingerprint.ts'
 import { makeTenantCache, type ColumnSource, type TenantCache } from './tenant-cache.ts'
 
@@ -18,6 +18,7 @@ export type Where = { file: string } | { url: string }
 /** The requests of the thread by kind, with their responses. */
 export interface Requests {
   find: { request: SearchQuery; response: Recalled[] }
+  nearest: { request: NearestQuery; response: Near[] }
   /** The rows of a query. */
   rows: { request: { sql: string; values: readonly Value[] }; response: unknown[] }
   /** The search fingerprint of a tenant (search-fingerprint.ts). */
@@ -59,6 +60,7 @@ function respondWith(
   { kind, about }: SearchRequest,
 ): Promise<Requests[keyof Requests]['response']> {
   if (kind === 'find') return find(db, finder, about)
+  if (kind === 'nearest') return finder.nearest(about)
   if (kind === 'searchFingerprint') return searchFingerprintOf(db, cache, about.tenantId, about.model)
   if (kind === 'rows') return db.rows(about.sql, about.values)
   if (kind === 'holding') return idsHolding(db, about, yieldCpu)

@@ -16,6 +16,7 @@ export function sqliteIndex(store: Store, file: string, toEmbed: (memory: Indexe
   return {
     ...makeWrite(sqliteWriter, toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
+    nearest: (query) => thread.ask(query.viewer, 'nearest', query),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
     learn: thread.learn,

@@ -102,10 +102,11 @@ async function recallOf(find: MemoryIndex['find'], among: number): Promise<numbe
 }
 
 /** Runs a finder without its thread. */
-const findWith =
-  (finder: Finder): MemoryIndex['find'] =>
-  async (search) =>
-    (await finder.find(search)).ranked.map(({ relevance, ...one }) => ({ ...one, score: relevance }))
+const unthreaded = (finder: Finder): Pick<MemoryIndex, 'find' | 'nearest'> => ({
+  find: async (search) =>
+    (await finder.find(search)).ranked.map(({ relevance, ...one }) => ({ ...one, score: relevance })),
+  nearest: finder.nearest,
+})
 
 interface Opened {
   store: Store
@@ -128,7 +129,7 @@ const WAYS: Record<string, () => Promise<Opened>> = {
     'PostgreSQL without columns': async () => {
       const { store, env, drop } = await emptyStore(postgres)
       const index = postgresIndex(store, env['DATABASE_URL']!, () => {})
-      return { store, index: { ...index, find: findWith(postgresFinder(store)) }, size: SIZE, drop }
+      return { store, index: { ...index, ...unthreaded(postgresFinder(store)) }, size: SIZE, drop }
     },
   }),
   pgvector: async () => {
@@ -136,7 +137,7 @@ const WAYS: Record<string, () => Promise<Opened>> = {
     // The store lives in this process, where no search thread can reach it, so it is searched from here.
     return {
       store,
-      index: { ...postgresIndex(store, '', () => {}), find: findWith(postgresFinder(store)) },
+      index: { ...postgresIndex(store, '', () => {}), ...unthreaded(postgresFinder(store)) },
       size: SIZE_IN_WASM,
       drop: store.close,
     }
@@ -157,6 +158,31 @@ for (const [name, open] of Object.entries(WAYS)) {
       await fill(opened)
       const recall = await recallOf(opened.index.find, opened.size)
       assert.ok(recall >= 0.98, `${recall}`)
+    })
+
+    test('[KEP-11] the nearest are those of the highest cosine, of what the viewer sees alone', async () => {
+      const { index, size } = opened
+      for (const query of queries) {
+        const { viewer, now, model } = searchFor(query, 0)
+        const found = await index.nearest({
+          viewer,
+          limit: 5,
+          now,
+          model,
+          meaning: { vector: query, tokens: NO_TOKENS },
+        })
+        const expected = memories
+          .slice(0, size)
+          .filter(({ owner }) => owner === 'agt_me')
+          .map(({ id, windows }) => ({ id, cos: Math.max(...windows.map(({ vector }) => dot(query, vector))) }))
+          .sort((a, b) => b.cos - a.cos)
+          .slice(0, 5)
+        for (const [i, { id, cos }] of found.entries()) {
+          assert.ok(Math.abs(cos - expected[i]!.cos) < 1e-4, `${id}: ${cos} and ${expected[i]!.cos}`)
+          assert.ok(expected.some((one) => one.id === id))
+        }
+        assert.equal(found.length, 5)
+      }
     })
 
     if (name === 'pgvector') {
@@ -191,7 +217,7 @@ for (const [name, open] of Object.entries(WAYS)) {
             return store.tx(work)
           },
         }
-        const find = findWith(postgresFinder(counting, 100))
+        const { find } = unthreaded(postgresFinder(counting, 100))
         // The first search has the index built and does not wait for it.
         await find(searchFor(queries[0]!, 0))
         assert.equal(transactions, 1, 'the extension was looked for')
@@ -218,7 +244,7 @@ for (const [name, open] of Object.entries(WAYS)) {
             throw new Error('no room for it')
           },
         }
-        const find = findWith(postgresFinder(failing, 1))
+        const { find } = unthreaded(postgresFinder(failing, 1))
         for (const query of queries.slice(0, 3)) assert.equal((await find(searchFor(query, 0))).length, 10)
         assert.equal(asked.length, 1, 'it is not tried with every search')
         const long = new Float32Array(2_048).fill(1 / Math.sqrt(2_048))

@@ -70,6 +70,7 @@ test('[SCL-4] every statement of a search names its tenant', {
       assert.equal(ranked.length, 3)
       await lowerContradicted(watched.store, 'ten_1', ranked, 10)
     }
+  for (const finder of finders) assert.equal((await finder.nearest({ ...asked, meaning: asked.meaning! })).length, 3)
   // Changed, so that the kept columns are brought up to date.
   await store.tx((tx) => tx.run("update memories set confidence = 0.5 where tenant_id = ? and id = 'mem_1'", ['ten_1']))
   await finders[1]!.find(asked)
