@@ -4,6 +4,7 @@ import type { Store } from '../../store/db.ts'
 import { makeFindText } from './find-text.ts'
 import { mayHold } from './may-hold-sqlite.ts'
 import type { IndexedMemory, MemoryIndex } from './memory-index.ts'
+import { makeMerging } from './merge-sqlite.ts'
 import { makeSearch } from './search.ts'
 import { makeWrite } from './write.ts'
 import { sqliteWriter } from './write-sqlite.ts'
@@ -13,14 +14,18 @@ const CHANGES_KEPT = 100_000
 
 export function sqliteIndex(store: Store, file: string, toEmbed: (memory: IndexedMemory) => void): MemoryIndex {
   const thread = makeSearch({ file })
+  const merging = makeMerging(store)
   return {
-    ...makeWrite(sqliteWriter, toEmbed),
+    ...makeWrite(sqliteWriter(merging.noteWritten), toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
     nearest: (query) => thread.ask(query.viewer, 'nearest', query),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),
     findText: makeFindText(mayHold, thread),
     learn: thread.learn,
-    close: thread.close,
+    async close() {
+      await merging.close()
+      await thread.close()
+    },
     prepare: async () => {},
     async tidy() {
       // Deletes the oldest entries of the log of changes.

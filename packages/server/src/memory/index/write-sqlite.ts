@@ -67,7 +67,8 @@ function writeWords(tx: Db, doc: number, { title, content }: Tokens, hasSome: bo
   tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [doc, title, content])
 }
 
-export const sqliteWriter: EngineWriter<Tokens> = {
+/** `noteWritten` is called after each commit that has changed the index of a memory. */
+export const sqliteWriter = (noteWritten: () => void): EngineWriter<Tokens> => ({
   encode,
   async putText(tx, { tenant_id, id, title, content, grams }) {
     // Inserts or replaces the text and returns its number. A changed text keeps its number.
@@ -135,6 +136,6 @@ export const sqliteWriter: EngineWriter<Tokens> = {
       ]),
     )
   },
-  // Triggers log the changes.
-  noteChange() {},
-}
+  // Triggers log the changes for the search threads.
+  noteChange: (tx) => tx.afterCommit(noteWritten),
+})

@@ -197,7 +197,7 @@ test('[LOAD-3] counting, encoding and the grams of a long text are steps too, an
     const words = wordsOf(text)
     assert.ok(stepsOf(countSteps(words, words)) >= 16)
     assert.ok(stepsOf(gramSteps(7, text, text)) >= 8)
-    assert.ok(stepsOf(sqliteWriter.encode('t'.repeat(30), countWords(words, words).counts)) >= 5)
+    assert.ok(stepsOf(sqliteWriter(() => {}).encode('t'.repeat(30), countWords(words, words).counts)) >= 5)
   }
   const analyse = makeAnalyse(asCounted)
   const text = 'word '.repeat(6_000)
@@ -214,6 +214,6 @@ test('[RCL-4] a word takes as few tokens as possible, of which one of the title 
     ['five', 5],
     ['nine', 9],
   ])
-  const { title, content } = atOnce(sqliteWriter.encode('T', words))
+  const { title, content } = atOnce(sqliteWriter(() => {}).encode('T', words))
   assert.deepEqual([title, content].map(String), ['t_five t_nine t_nine t_nine ', 't_one t_five t_five '])
 })
