@@ -5,7 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import { one, type Reads } from '../store/db.ts'
 import { withDerived } from './derived-from.ts'
 import { discardUnlessNamed } from './discard-metadata.ts'
-import { LONG } from './index/analyse.ts'
+import { LONG, type WaitingCaller } from './index/analyse.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { keepAhead, keepBytes, type KeepAheadTools } from './keep-ahead.ts'
 import { readParts, type MetadataColumns } from './long-metadata.ts'
@@ -15,6 +15,9 @@ import { mayAdminister } from './see.ts'
 import { findSeenHead, findSeenMemory, type MemoryRow } from './sql.ts'
 
 type Changes = Static<typeof MemoryUpdate>
+
+/** Texts are analysed only while the client of the principal waits for it. */
+export type WaitingPrincipal = Principal & WaitingCaller
 
 export interface PrepareTools extends KeepAheadTools {
   index: Pick<MemoryIndex, 'analyseAhead'>
@@ -32,7 +35,7 @@ const NOTHING: PreparedTexts = { kept: null, ended() {} }
 /** With an external id, the memory of the caller that has it is replaced. */
 export async function prepareTexts(
   tools: PrepareTools,
-  principal: Principal,
+  principal: WaitingPrincipal,
   { title, content, metadata }: { title: string; content: string; metadata?: unknown },
   externalId?: string,
 ): Promise<PreparedTexts> {
@@ -71,7 +74,7 @@ async function metadataBytes(db: Reads, which: string, values: [tenantId: string
 /** The same for a change of a memory, if the caller may change it. */
 export async function prepareChange(
   tools: PrepareTools,
-  principal: Principal,
+  principal: WaitingPrincipal,
   id: string,
   { title, content, metadata }: Changes,
 ): Promise<PreparedTexts> {
@@ -108,7 +111,7 @@ export async function prepareMerge(
 /** The same for a change of who sees the memory: its texts are indexed with that. */
 export async function prepareAudience(
   { store, index, now }: Omit<PrepareTools, 'quotas'>,
-  principal: Principal,
+  principal: WaitingPrincipal,
   id: string,
 ): Promise<void> {
   const head = isId('memory', id) ? await findSeenHead(store, principal, id, now()) : undefined
@@ -129,7 +132,7 @@ const longTexts = (db: Reads, tenantId: string, id: string, bytes: number) =>
 /** Title and content are indexed together: with one of them comes the other that the memory has. */
 async function analyseChange(
   { store, index }: PrepareTools,
-  principal: Principal,
+  principal: WaitingPrincipal,
   id: string,
   title: string | undefined,
   content: string | undefined,

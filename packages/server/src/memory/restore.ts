@@ -5,6 +5,7 @@ import { notFound } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory, requireHead } from './get.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
+import type { WaitingPrincipal } from './prepare-texts.ts'
 import type { MemoryTools } from './remember.ts'
 import { mayAdminister } from './see.ts'
 import type { MemoryRow } from './sql.ts'
@@ -15,7 +16,7 @@ import { writeChange } from './write-change.ts'
 export async function analyseVersion(
   db: Db,
   { now, index }: { now(): number; index: Pick<MemoryIndex, 'analyseAhead'> },
-  principal: Principal,
+  principal: WaitingPrincipal,
   id: string,
   version: number,
 ): Promise<void> {

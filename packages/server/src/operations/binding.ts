@@ -17,6 +17,8 @@ import type { OperationResponse } from './response.ts'
 
 export interface Prepared {
   run(tx: Db): Promise<OperationResponse>
+  /** Something has been changed already, so that it is finished although the client has gone. */
+  isBegun?: boolean
   /** Called when the transaction is over, however it ended. The response waits for it. */
   ended?(): void | Promise<void>
 }

@@ -59,6 +59,12 @@ export interface CallOptions {
 /** Returns whether the caller has gone away, for work that waits; a transport that cannot know of it says nothing. */
 export const goneOf = (options: CallOptions) => (): boolean => options.isClientGone?.() ?? false
 
+/** Returns the principal for work that waits its turn, and that is given up when the client has gone away. */
+export const waitingPrincipal = ({ principal, options }: Pick<Call<never>, 'principal' | 'options'>) => ({
+  ...principal,
+  isGone: goneOf(options),
+})
+
 /** A call that was admitted and whose shape is right, as a handler receives it. */
 export interface Call<O> {
   principal: Principal

@@ -17,7 +17,7 @@ import type { RelationshipRow } from '../memory/relationships-sql.ts'
 import type { MemoryRow, WrittenMemory } from '../memory/sql.ts'
 import { memoryParts, memoryPieces, relationshipJson } from '../memory/wire.ts'
 import type { Store } from '../store/db.ts'
-import type { CallOptions } from './call.ts'
+import { waitingPrincipal, type CallOptions } from './call.ts'
 import { pauseOf } from './pause-of.ts'
 import { withTexts } from './recorded-response.ts'
 import { noContent, type OperationResponse, type StoredMemory } from './response.ts'
@@ -83,9 +83,10 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
     })),
 
     // Similar memories are searched for before the transaction, if that takes only a moment.
-    prepared(operations.createMemory, async ({ principal, body, options }) => {
+    prepared(operations.createMemory, async (call) => {
+      const { principal, body, options } = call
       const known = await similar.compareNew(principal, `${body.title}\n${body.content}`)
-      const { kept, ended } = await prepareTexts(tools, principal, body)
+      const { kept, ended } = await prepareTexts(tools, waitingPrincipal(call), body)
       const more = known && known.similar.length > 0 ? `,"similar":${JSON.stringify(known.similar)}` : ''
       return {
         run: async (tx) =>
@@ -99,8 +100,9 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
       shown(store, 200, await getMemory(tx, principal, params.id, now()), options),
     ),
 
-    prepared(operations.updateMemory, async ({ principal, params, body, options }) => {
-      const { kept, ended } = await prepareChange(tools, principal, params.id, body)
+    prepared(operations.updateMemory, async (call) => {
+      const { principal, params, body, options } = call
+      const { kept, ended } = await prepareChange(tools, waitingPrincipal(call), params.id, body)
       return {
         run: async (tx) => shown(store, 200, await changeMemory(tx, tools, principal, params.id, body, kept), options),
         ended,
@@ -115,12 +117,13 @@ export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
           await (isErasure ? eraseMemory : forgetMemory)(tx, tools, principal, params.id)
           return noContent()
         },
-        ...(isErasure && { ended: () => endErasure(store, principal, params.id) }),
+        ...(isErasure && { isBegun: true, ended: () => endErasure(store, principal, params.id) }),
       }
     }),
 
-    prepared(operations.promoteMemory, async ({ principal, params, body, options }) => {
-      await prepareAudience(tools, principal, params.id)
+    prepared(operations.promoteMemory, async (call) => {
+      const { principal, params, body, options } = call
+      await prepareAudience(tools, waitingPrincipal(call), params.id)
       return {
         run: async (tx) => shown(store, 200, await promoteMemory(tx, tools, principal, params.id, body), options),
       }

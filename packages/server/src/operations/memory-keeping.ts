@@ -11,6 +11,7 @@ import { likeMemory } from '../memory/like.ts'
 import type { Similar } from '../memory/similar.ts'
 import type { Store } from '../store/db.ts'
 import { prepared, read, type Binding } from './binding.ts'
+import { waitingPrincipal } from './call.ts'
 import { shown } from './memories.ts'
 
 export interface MemoryKeepingTools extends MemoryTools {
@@ -22,8 +23,9 @@ export interface MemoryKeepingTools extends MemoryTools {
 export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] => {
   const { now, store, similar } = tools
   return [
-    prepared(operations.putMemory, async ({ principal, params, body, options }) => {
-      const { kept, ended } = await prepareTexts(tools, principal, body, params.external_id)
+    prepared(operations.putMemory, async (call) => {
+      const { principal, params, body, options } = call
+      const { kept, ended } = await prepareTexts(tools, waitingPrincipal(call), body, params.external_id)
       return {
         run: async (tx) => {
           const { memory, outcome } = await putMemory(tx, tools, principal, params.external_id, body, kept)
@@ -38,8 +40,9 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
       ...(await historyOf(store, principal, params.id, now())),
     })),
 
-    prepared(operations.restoreMemory, async ({ principal, params, body, options }) => {
-      await analyseVersion(store, tools, principal, params.id, body.version)
+    prepared(operations.restoreMemory, async (call) => {
+      const { principal, params, body, options } = call
+      await analyseVersion(store, tools, waitingPrincipal(call), params.id, body.version)
       return {
         run: async (tx) =>
           shown(store, 200, await restoreMemory(tx, tools, principal, params.id, body.version), options),

@@ -182,9 +182,10 @@ function makeInvoke(binding: Binding, { store, audit }: PerformTools, readTurn: 
     }
     const caller = call.principal
     if (binding.kind === 'write') return store.tx((tx) => inTx(tx, (db) => binding.handle(call, db)), { caller })
-    return binding
-      .handle(call)
-      .then(({ run, ended }) => store.tx((tx) => inTx(tx, run), { caller }).finally(() => ended?.()))
+    return binding.handle(call).then(({ run, isBegun, ended }) => {
+      const isLeft = !isBegun && call.options.isClientGone?.()
+      return (isLeft ? gone() : store.tx((tx) => inTx(tx, run), { caller })).finally(() => ended?.())
+    })
   }
 }
 

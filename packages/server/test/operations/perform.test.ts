@@ -69,6 +69,21 @@ onBothEngines((engine) => {
       )
     })
 
+    test('[LOAD-3] an erasure that was begun is finished although its client has gone, and a deletion is not begun', async () => {
+      const options = { isClientGone: () => true }
+      const admin: Principal = { ...caller, kind: 'org_admin', id: 'adm_x' }
+      const made = await perform(caller, operations.createMemory, { body: MEMORY })
+      const { id } = await resultOf<typeof operations.createMemory>(made)
+      const kept = () =>
+        service.store.rows('select status from memories where tenant_id = ? and id = ?', [tenant.id, id])
+      const deletion = { params: { id } }
+      await assert.rejects(perform(caller, operations.deleteMemory, deletion, options), /went away/)
+      assert.deepEqual(await kept(), [{ status: 'active' }])
+      const erased = await perform(admin, operations.deleteMemory, { ...deletion, query: { erase: 'true' } }, options)
+      assert.equal(erased.status, 204)
+      assert.deepEqual(await kept(), [])
+    })
+
     test('[OPS-12] tenants cannot call operations of the operator, nor the operator those of a tenant', async () => {
       for (const principal of [caller, NOBODY, { ...OPERATOR }])
         await assert.rejects(perform(principal, operations.listTenants, {}), refusedWith('authentication_failed'))

@@ -27,9 +27,17 @@ export interface Texts {
   content: string
 }
 
+/** A caller, and whether its client has gone away: what it waits for is then not begun, or not continued. */
+export interface WaitingCaller extends Caller {
+  isGone?(): boolean
+}
+
 export interface Analyse<W> {
-  /** Analyses long texts in steps. A turn of the event loop has one step for all callers together. */
-  analyseAhead(caller: Caller, title: string, content: string): Promise<void>
+  /**
+   * Analyses long texts in steps. A turn of the event loop has one step for all callers together. Rejects if the client
+   * goes away meanwhile.
+   */
+  analyseAhead(caller: WaitingCaller, title: string, content: string): Promise<void>
   /**
    * Returns the analysis of texts that were analysed ahead; analyses any others now. The analysis stays until it is
    * dropped: a transaction may be run again.
@@ -51,7 +59,7 @@ const MOST_READY = 8
  */
 const AT_ONCE = 4
 const KEPT = 2
-/** Each that waits holds its text, also when its client has gone: 128 MB of all tenants together. */
+/** Each that waits holds its text: 128 MB of all tenants together. */
 const MOST_WAITING = { perAgent: 256, total: 2_048 } as const
 
 function* analysisSteps<W>(encode: Encode<W>, { tenant_id, title, content }: Texts): Generator<void, Analysed<W>> {
@@ -80,18 +88,22 @@ export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
       texts.content === content && texts.title === title && texts.tenant_id === tenant_id
 
   return {
-    async analyseAhead({ tenantId, id }, title, content) {
+    async analyseAhead(caller, title, content) {
       if (title.length + content.length < LONG) return
       // As they are stored: a text with half a surrogate pair would not be found again.
+      const { tenantId, id } = caller
       const texts = { tenant_id: tenantId, title: title.toWellFormed(), content: content.toWellFormed() }
-      const pause = () => turns.take(tenantId, id)
+      const pause = async (): Promise<void> => {
+        await turns.take(tenantId, id)
+        if (caller.isGone?.()) throw new Error('the client went away')
+      }
       const analysed = await analyses.take(tenantId, id, async () => {
         await pause()
         return inSteps(analysisSteps(encode, texts), pause)
       })
+      await pause()
       if (ready.length >= MOST_READY) ready.shift()
       ready.push({ texts, analysed })
-      await pause()
     },
     take: (texts) => ready.find(isOf(texts))?.analysed ?? atOnce(analysisSteps(encode, texts)),
     takeFolded: (texts) => ready.find(isOf(texts))?.analysed ?? foldedOf(texts),

@@ -1,14 +1,14 @@
 // The memory index as the verbs see it: put, remove, keep vectors, find. How it is implemented, and on which engine, is
 // known in this folder alone.
 import type { MemoryScope, MemoryType } from '@sensorium/contract'
-import type { Caller, Db } from '../../store/db.ts'
+import type { Db } from '../../store/db.ts'
 import type { Embedded } from '../embed/embedding.ts'
 import type { AskedTime } from '../asked-time.ts'
 import type { Words } from './bm25.ts'
 import type { Scale } from '../calibrate.ts'
 import type { Meaning, Ranked, Signals } from '../rank.ts'
 import type { Condition, Viewer, Visibility } from '../see.ts'
-import type { Texts } from './analyse.ts'
+import type { Texts, WaitingCaller } from './analyse.ts'
 import type { Scalar } from './facts.ts'
 import type { Word } from './terms.ts'
 
@@ -143,7 +143,7 @@ export interface MemoryIndex {
   /** Returns a string that is unchanged while every search of the tenant finds the same; null if that is unknown. */
   searchFingerprint(viewer: Viewer, model: string): Promise<string | null>
   /** Analyses long texts in steps. Called before the transaction that puts a memory with these texts. */
-  analyseAhead(caller: Caller, title: string, content: string): Promise<void>
+  analyseAhead(caller: WaitingCaller, title: string, content: string): Promise<void>
   /**
    * Called in the transaction that writes a memory; for a changed memory, with its state before. The memory is found by
    * its words right after the commit. A new text removes the vectors of the old one at once and waits to be embedded,

@@ -126,13 +126,14 @@ export async function importMemories(
       return outcomes
     })
 
+  const waiting = { ...principal, isGone: isClientGone }
   for await (const group of groupsOf(linesOf(body, tools.maxLineBytes))) {
     if (isClientGone()) throw new Error('the client went away')
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, principal, tools))
     const memories = wanted.filter((line) => 'memory' in line)
     try {
-      for (const line of memories) line.prepared = await prepareTexts(tools, principal, line.memory)
+      for (const line of memories) line.prepared = await prepareTexts(tools, waiting, line.memory)
       const outcomes = await write(wanted)
       group.forEach(({ number }, i) => count(number, outcomes[i]!))
     } finally {

@@ -1,6 +1,7 @@
 // Every verb that writes a long text has it analysed before its transaction.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { onBothEngines } from '../../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../../support/service.ts'
 import { makeAnalyse } from '../../../src/memory/index/analyse.ts'
@@ -23,6 +24,32 @@ test('[LOAD-3] few long texts are analysed at once, some of them for other tenan
   assert.ok(most <= 4, `${most} at once`)
   assert.equal(begun.length, 41)
   assert.ok(begun.indexOf('quiet') < 6, String(begun))
+})
+
+test('[LOAD-3] an analysis ends, or is not begun, when its client has gone', async () => {
+  const begun: string[] = []
+  let ended = 0
+  const gone = new Set<string>()
+  const { analyseAhead } = makeAnalyse(function* (tenantId) {
+    begun.push(tenantId)
+    for (let i = 0; i < 20; i++) {
+      gone.add(tenantId)
+      yield
+    }
+    ended++
+  })
+  const text = 'word '.repeat(1_000)
+  const analyses = await Promise.allSettled(
+    // Four are under way at once, of which two are for tenants with none.
+    Array.from({ length: 10 }, (_, i) =>
+      analyseAhead({ tenantId: 'one', id: 'a', isGone: () => gone.has('one') }, `${i}`, text),
+    ),
+  )
+  assert.deepEqual(new Set(analyses.map(({ status }) => status)), new Set(['rejected']))
+  assert.ok(begun.length <= 2, `${begun.length} begun`)
+  assert.equal(ended, 0)
+  await analyseAhead({ tenantId: 'one', id: 'a', isGone: () => false }, 'last', text)
+  assert.equal(ended, 1, 'their places are free again')
 })
 
 onBothEngines((engine) => {
@@ -132,6 +159,45 @@ onBothEngines((engine) => {
       counts,
     )
     assert.deepEqual(new Set(kept.map((row) => row.length)), new Set([length]))
+  })
+
+  test('[LOAD-3] nothing is written for a client that goes away before the transaction', async () => {
+    const { id } = await calls.make(agent, { title: 'one', content: long('first') })
+    await calls.patch(agent, id, { content: long('second') })
+    const { index } = service.app.memory
+    const { analyseAhead } = index
+    const gone = { ...aMemory, title: 'gone', content: long('gone') }
+    for (const [call, body] of [
+      ['POST /v1/memories', gone],
+      ['PUT /v1/memories/by-external-id/gone', gone],
+      [`PATCH /v1/memories/${id}`, { content: long('gone') }],
+      [`POST /v1/memories/${id}/promote`, { scope: 'institutional' }],
+      [`POST /v1/memories/${id}/restore`, { version: 1 }],
+      ['POST /v1/memories/import', gone],
+    ] as const) {
+      const [method, path] = call.split(' ')
+      const leaving = new AbortController()
+      const analysed = Promise.withResolvers<void>()
+      index.analyseAhead = async (caller, title, content) => {
+        leaving.abort()
+        while (!caller.isGone!()) await nextTurn()
+        analysed.resolve()
+        // An import goes away in the analysis, the others after it.
+        if (path!.endsWith('import')) await analyseAhead(caller, title, content)
+      }
+      const headers = {
+        authorization: `Bearer ${agent.token}`,
+        'content-type': path!.endsWith('import') ? 'application/x-ndjson' : 'application/json',
+      }
+      const { signal } = leaving
+      const sent = fetch(`${service.url}${path}`, { method: method!, headers, body: JSON.stringify(body), signal })
+      await assert.rejects(sent, { name: 'AbortError' })
+      await analysed.promise
+      index.analyseAhead = analyseAhead
+      const { content, scope } = (await calls.get(agent, id)).body
+      assert.deepEqual([content.split(' ')[0], scope], ['second', 'agent'], call)
+      assert.equal((await calls.list(agent, { search: 'gone' })).total, 0, call)
+    }
   })
 
   test('[LOAD-3] the lines of an import are analysed ahead', async () => {
