@@ -23,10 +23,25 @@ export const shortText = (column: string): string => `case when octet_length(${c
  * sent by PostgreSQL would delay everybody's look-ups.
  */
 export async function readEnvelope(db: Db, tenantId: string, eventId: string): Promise<string | undefined> {
-  const row = await one<{ envelope: string | null }>(db, 'select envelope from events where tenant_id = ? and id = ?', [
-    tenantId,
-    eventId,
-  ])
+  const row = await one<{ envelope: string | null }>(
+    db,
+    `select ${db.dialect.longText('envelope', 'envelope')} from events where tenant_id = ? and id = ?`,
+    [tenantId, eventId],
+  )
+  return row?.envelope ?? undefined
+}
+
+/** The same, to be sent as it is. */
+export async function readSentEnvelope(
+  db: Db,
+  tenantId: string,
+  eventId: string,
+): Promise<string | Uint8Array | undefined> {
+  const row = await one<{ envelope: string | Uint8Array | null }>(
+    db,
+    `select ${db.dialect.sentText('envelope', 'envelope')} from events where tenant_id = ? and id = ?`,
+    [tenantId, eventId],
+  )
   return row?.envelope ?? undefined
 }
 

@@ -3,8 +3,9 @@ import type { Receipt } from '@sensorium/contract'
 import { holds, type Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
-import type { JsonBody } from '../kernel/json-body.ts'
+import type { SentBody } from '../kernel/json-body.ts'
 import { PAGE, pagesOf } from '../kernel/pages.ts'
+import { readSentEnvelope } from '../delivery/long-payloads.ts'
 import { PUBLIC_STATE, standingOf, type DeliveryState } from '../delivery/standing.ts'
 import type { Db } from '../store/db.ts'
 import { shownMatched } from './matched.ts'
@@ -67,9 +68,9 @@ async function hideChannels(
 }
 
 /**
- * Returns the receipts, for the publisher and for admins; for any other caller the event does not exist. Those of many
- * recipients are read a page at a time, as the response is taken. Lapses must be written before (`writeLapsed`), so
- * that a receipt that says dead-lettered stays true.
+ * Returns the receipts, for the publisher and for admins; for any other caller the event does not exist. A long event,
+ * and the receipts of many recipients a page at a time, are read as the response is taken. Lapses must be written
+ * before (`writeLapsed`), so that a receipt that says dead-lettered stays true.
  */
 export async function readReceipts(
   db: Db,
@@ -77,7 +78,7 @@ export async function readReceipts(
   eventId: string,
   now: number,
   maySeeChannel: (channelId: string) => Promise<boolean>,
-): Promise<JsonBody> {
+): Promise<SentBody> {
   const event = eventId.includes('\0') ? undefined : await findEvent(db, caller.tenantId, eventId)
   if (!event || !(holds(caller, 'admin') || event.sender_id === caller.id)) throw notFound('event', eventId)
   async function textOf(rows: readonly ReceiptRow[]): Promise<string> {
@@ -90,12 +91,15 @@ export async function readReceipts(
   )
   const first = await pages.next()
   const rows = first.done ? [] : first.value
-  const open = `{"event":${event.envelope ?? 'null'},"deliveries":[${await textOf(rows)}`
-  if (rows.length < PAGE) return { text: `${open}]}` }
+  const receipts = `,"deliveries":[${await textOf(rows)}`
+  const isShort = event.bytes === null || event.envelope !== null
+  if (isShort && rows.length < PAGE) return { text: `{"event":${event.envelope}${receipts}]}` }
 
-  async function* pieces(): AsyncGenerator<string> {
-    yield open
-    for await (const page of pages) yield `,${await textOf(page)}`
+  async function* pieces(): AsyncGenerator<string | Uint8Array> {
+    yield '{"event":'
+    yield (isShort ? event!.envelope : await readSentEnvelope(db, caller.tenantId, eventId)) ?? 'null'
+    yield receipts
+    if (rows.length === PAGE) for await (const page of pages) yield `,${await textOf(page)}`
     yield ']}'
   }
   return { pieces: pieces() }

@@ -1,4 +1,5 @@
 // The rows of events. Every query names the tenant.
+import { SHORT_BYTES, shortText } from '../delivery/long-payloads.ts'
 import { one, type Db, type Insert, type Reads } from '../store/db.ts'
 
 export interface NewEventRow {
@@ -68,12 +69,13 @@ export const readChains = (db: Reads, tenantId: string, ids: string[], most: num
     [tenantId, db.dialect.list(ids), tenantId, most],
   )
 
-/** Does not use `lookUp`, because an envelope may be long. Locks nothing. */
+/** Returns an event with the size of its envelope, and the envelope if that is short. Locks nothing. */
 export const findEvent = (db: Db, tenantId: string, id: string) =>
-  one<{ sender_id: string; envelope: string | null }>(
+  one<{ sender_id: string; envelope: string | null; bytes: number | null }>(
     db,
-    'select sender_id, envelope from events where tenant_id = ? and id = ?',
-    [tenantId, id],
+    `select sender_id, octet_length(envelope) as bytes, ${shortText('envelope')} as envelope
+       from events where tenant_id = ? and id = ?`,
+    [SHORT_BYTES, tenantId, id],
   )
 
 /** Returns which of these ids a tenant's events have, emptied ones included. Locks nothing. */

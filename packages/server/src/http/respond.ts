@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { nextTurn, turnAfter } from '../kernel/step-turns.ts'
 import type { Pieces } from '../operations/response.ts'
 import { type Exchange, JSON_TYPE } from './exchange.ts'
+import { UNCOUNTED } from './room.ts'
 
 type Headers = Readonly<Record<string, string>> | undefined
 
@@ -24,15 +25,28 @@ export function sendText(
   text: string | Uint8Array | undefined,
   type = JSON_TYPE,
 ): void {
+  sendWhole(exchange, status, headers, text, type, SLICE_BYTES)
+}
+
+/** The same; a body longer than `sliced` is written in slices. The promise resolves when the client has taken them. */
+function sendWhole(
+  exchange: Exchange,
+  status: number,
+  headers: Headers,
+  text: string | Uint8Array | undefined,
+  type: string,
+  sliced: number,
+): Promise<void> | undefined {
   exchange.hasResponse = true
-  const bytes = text !== undefined && text.length > SLICE_BYTES ? bytesOf(text) : null
+  const bytes = text !== undefined && text.length > sliced ? bytesOf(text) : null
   if (text !== undefined) {
     exchange.header('content-type', type)
     exchange.header('content-length', String(bytes?.length ?? Buffer.byteLength(text)))
   } else if (status !== 204) exchange.header('content-length', '0')
   const response = exchange.open(status, headers)
-  if (bytes === null || exchange.method === 'HEAD') return finish(exchange, text)
-  void writeSlices(response, bytes).then(() => finish(exchange))
+  if (bytes !== null && exchange.method !== 'HEAD') return writeSlices(response, bytes).then(() => finish(exchange))
+  finish(exchange, text)
+  return undefined
 }
 
 /** Bytes are not copied: they may be a page that many ask for at once. */
@@ -68,12 +82,13 @@ export async function begunPieces(pieces: Pieces, hold: (length: number) => void
 
 /**
  * Sends a body that is made while it is sent. Rejects if making it fails: the response is then cut off or not begun.
+ * Resolves when the client has taken it, but for the last 64 KiB.
  */
 export async function sendPieces(exchange: Exchange, status: number, pieces: Pieces, type = JSON_TYPE): Promise<void> {
   const { response } = exchange
   const pause = turnAfter(MADE_IN_TURN)
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
-  let text = ''
+  const made = gather()
   let isOpen = false
   function open(): void {
     if (isOpen) return
@@ -88,24 +103,57 @@ export async function sendPieces(exchange: Exchange, status: number, pieces: Pie
       if (!done) await pause(value.length)
       if (response.destroyed || (exchange.hasResponse && !isOpen)) return
       if (done) break
-      const bytes = typeof value === 'string' ? null : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-      const isLong = bytes !== null && text.length + bytes.length > WHOLE_LENGTH
-      if (!isLong) {
-        text += bytes ?? (value as string)
-        if (text.length <= (isOpen ? SLICE_BYTES : WHOLE_LENGTH)) continue
-      }
+      made.add(value)
+      if (made.length <= (isOpen ? SLICE_BYTES : WHOLE_LENGTH)) continue
       open()
       if (exchange.method === 'HEAD') break
-      await writeSlices(response, Buffer.from(text))
-      if (isLong) await writeSlices(response, bytes)
-      text = ''
+      for (const bytes of made.take()) await writeSlices(response, bytes)
     }
   } finally {
     void iterator.return?.()
   }
-  if (!isOpen) return sendText(exchange, status, undefined, text, type)
+  if (!isOpen) return sendWhole(exchange, status, undefined, made.takeWhole(), type, UNCOUNTED)
   exchange.hasResponse = true
-  finish(exchange, exchange.method === 'HEAD' ? undefined : text)
+  finish(exchange, exchange.method === 'HEAD' ? undefined : made.takeWhole())
+}
+
+/** Gathers pieces. Bytes stay bytes: to decode a megabyte takes 3 ms, and then to encode it 2. */
+function gather() {
+  let parts: Buffer[] = []
+  let inParts = 0
+  let text = ''
+  function endPart(): void {
+    if (text === '') return
+    inParts += text.length
+    parts.push(Buffer.from(text))
+    text = ''
+  }
+  function take(): Buffer[] {
+    endPart()
+    const all = parts
+    parts = []
+    inParts = 0
+    return all
+  }
+  return {
+    /** In bytes, as far as the text is ASCII. */
+    get length() {
+      return inParts + text.length
+    },
+    add(piece: string | Uint8Array): void {
+      if (typeof piece === 'string') return void (text += piece)
+      endPart()
+      inParts += piece.length
+      parts.push(bytesOf(piece))
+    },
+    take,
+    takeWhole(): string | Uint8Array {
+      if (parts.length > 0) return Buffer.concat(take())
+      const whole = text
+      text = ''
+      return whole
+    },
+  }
 }
 
 // A client as fast as this process takes a slice while it is written, and no turn of the event loop would pass: so each

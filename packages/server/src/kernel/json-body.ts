@@ -1,6 +1,9 @@
 // The body of a response as JSON text: complete, or generated in pieces while it is sent.
 export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
 
+/** The same; pieces may be bytes of UTF-8. */
+export type SentBody = { text: string } | { pieces: AsyncIterable<string | Uint8Array> }
+
 /** A body that is estimated to be longer than this, in bytes, is generated while it is sent. */
 export const LARGE = 1_048_576
 

@@ -13,6 +13,7 @@ export const dialect: Dialect = {
   inRows: (column, query) => `${column} = any(array(${query}))`,
   byIndex: () => '',
   longText: (column, name) => `${column} as ${name}`,
+  sentText: (column, name) => `${column} as ${name}`,
   textOfBytes: `convert_from(?::bytea, 'UTF8')`,
   skipLocked: 'for update skip locked',
   forUpdate: 'for update',

@@ -25,6 +25,7 @@ export const dialect: Dialect = {
   inRows: (column, query) => `${column} in (${query})`,
   byIndex: (index) => `indexed by ${index}`,
   longText: (column, name) => `cast(${column} as blob) as "${name}${AS_TEXT}"`,
+  sentText: (column, name) => `cast(${column} as blob) as ${name}`,
   textOfBytes: 'cast(? as text)',
   skipLocked: '',
   forUpdate: '',

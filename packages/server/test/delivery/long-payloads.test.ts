@@ -5,9 +5,10 @@ import { connect } from 'node:net'
 import { before, test } from 'node:test'
 import { claimRows } from '../../src/delivery/claim-sql.ts'
 import { listDeadLetters } from '../../src/delivery/list-dead-letters.ts'
-import { readEnvelope } from '../../src/delivery/long-payloads.ts'
+import { readEnvelope, readSentEnvelope } from '../../src/delivery/long-payloads.ts'
 import { recentEvents } from '../../src/delivery/queue.ts'
 import { readPayload } from '../../src/delivery/sql.ts'
+import { readReceipts } from '../../src/events/receipts.ts'
 import { findEvent } from '../../src/events/sql.ts'
 import { nextTurn } from '../../src/kernel/step-turns.ts'
 import type { Db, Value } from '../../src/store/db.ts'
@@ -168,6 +169,42 @@ onBothEngines((engine) => {
     assert.equal(await turnsFor(10, 20_000), 2)
   })
 
+  test('[SAFE-19] a long event is read when its response gets to it: as it was sent, or null if it is gone by then', async () => {
+    const admin = { token: tenant.admin }
+    const long = `é${LONG}"\\`
+    for (const [id, data] of Object.entries({ long, longer: 'x'.repeat(1_048_300) })) {
+      const { event_id } = (await publish(service, agent.token, { id: `receipts-${id}`, data })).body
+      const { headers, body, text } = await service.call(`GET /v1/events/${event_id}`, admin)
+      assert.equal(body.event.data, data)
+      assert.equal(body.deliveries[0].agent_id, agent.id)
+      // Only up to 1 MiB is the length known before it is sent.
+      const length = id === 'long' ? String(Buffer.byteLength(text)) : null
+      assert.equal(headers.get('content-length'), length)
+      const head = await fetch(`${service.url}/v1/events/${event_id}`, {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${tenant.admin}` },
+      })
+      assert.deepEqual([head.status, head.headers.get('content-length')], [200, length])
+    }
+    const { db, most } = countedReads(service.store)
+    const caller = {
+      kind: 'org_admin',
+      id: 'adm',
+      tenantId: tenant.id,
+      keyId: 'k',
+      scopes: new Set<string>(),
+      teamId: null,
+    } as const
+    const receipts = await readReceipts(db, caller, 'receipts-long', service.clock.now(), async () => true)
+    assert.ok('pieces' in receipts)
+    assert.ok(most.atOnce < 10_000, `${most.atOnce} bytes`)
+    const emptied = "update events set envelope = null, purged_at = 1 where tenant_id = ? and id = 'receipts-long'"
+    await service.store.tx((tx) => tx.run(emptied, [tenant.id]))
+    let text = ''
+    for await (const piece of receipts.pieces) text += piece
+    assert.equal(JSON.parse(text).event, null)
+  })
+
   test('[SAFE-19] a stream carries long payloads too', async () => {
     const other = await tenant.agent()
     await interest(service, other)
@@ -199,7 +236,9 @@ onBothEngines((engine) => {
       },
     }
     assert.ok((await readEnvelope(db, tenant.id, event_id))!.includes(LONG))
-    assert.ok((await findEvent(db, tenant.id, event_id))!.envelope!.includes(LONG))
+    const { envelope, bytes } = (await findEvent(db, tenant.id, event_id))!
+    assert.deepEqual([envelope, bytes! > LONG.length], [null, true])
+    assert.ok(String(Buffer.from((await readSentEnvelope(db, tenant.id, event_id))!)).includes(LONG))
     const { deliveries } = (await service.call('GET /v1/delivery/poll?limit=100', { token: agent.token })).body
     const [{ id }] = deliveries.filter((one: { event_id: string }) => one.event_id === event_id)
     assert.ok((await readPayload(db, mailbox, id))!.envelope!.includes(LONG))

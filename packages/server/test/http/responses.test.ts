@@ -1,7 +1,7 @@
 // Large responses, and clients that do not read them.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { before, test } from 'node:test'
 import { Exchange } from '../../src/http/exchange.ts'
@@ -143,6 +143,37 @@ test('[SAFE-8] a piece is requested once those before it were read, and none aft
   socket.destroy()
   await sent
   assert.ok(ended && asked < 100)
+})
+
+test('[SAFE-15] a response in pieces is under way until it is taken, also one of less than 1 MiB', async (t) => {
+  for (const length of [100_000, 900_000]) {
+    const made: (string | Uint8Array)[] = ['x'.repeat(length / 2), Buffer.alloc(length / 2, 'y')]
+    async function* pieces(): AsyncGenerator<string | Uint8Array> {
+      yield* made
+    }
+    let first: ServerResponse | undefined
+    let isSent = false
+    const begun = Promise.withResolvers<void>()
+    const server = createServer((request, response) => {
+      if (!first) return void (first = response)
+      const exchange = new Exchange('req_1', request, response, () => () => {})
+      void sendPieces(exchange, 200, pieces()).then(() => (isSent = true))
+      begun.resolve()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2))
+    await begun.promise
+    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+    assert.equal(isSent, false, 'the response in front is not there yet')
+    first!.end()
+    let text = ''
+    for await (const chunk of socket) if ((text += chunk).endsWith('y'.repeat(length / 2))) break
+    assert.match(text, new RegExp(`content-length: ${length}\r\n`, 'i'))
+    while (!isSent) await new Promise(setImmediate)
+  }
 })
 
 test('[SSE-1] a stream that is ended in the middle of a long delivery writes the rest of it first', async (t) => {
