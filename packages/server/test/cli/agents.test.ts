@@ -219,6 +219,8 @@ test('[CLI-1] channels, members, feeds and keys', async () => {
     const refused = await run('channels', 'post', other, 'Who is on call?')
     assert.deepEqual([refused.code, refused.stderr], [4, 'There is no such channel\n'])
   }
+  assert.match((await run('channels', 'delete', id)).stdout, /is deleted, with its members and feeds\.$/m)
+  assert.equal((await run('channels', 'show', id)).code, 4)
   const direct = await run('publish', 'com.plant.note', '--recipient', agent.id)
   assert.match(direct.stdout, /reached \d mailbox/)
   assert.equal((await run('publish', 'com.plant.note', '--recipient', 'agt_none')).code, 4)

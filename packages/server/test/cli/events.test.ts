@@ -37,11 +37,47 @@ test('[CLI-7] listen prints deliveries, and acknowledges them with --ack; withou
   assert.partialDeepStrictEqual(await queue(), { leased: 0, pending: 0 })
 })
 
-test('[CLI-31] listen ends when nobody responds at its address', async () => {
+test('[CLI-31] listen and events watch end when nobody responds at their address', async () => {
   const env = { ...home.env, SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`, SENSORIUM_URL: 'http://127.0.0.1:1' }
-  const { code, stderr } = await command(['listen', '--count', '1'], env)
-  assert.equal(code, 5)
-  assert.match(stderr, /Is the service running there\?/)
+  for (const words of [['listen'], ['events', 'watch']]) {
+    const { code, stderr } = await command([...words, '--count', '1'], env)
+    assert.equal(code, 5)
+    assert.match(stderr, /Is the service running there\?/)
+  }
+})
+
+test('[CLI-37] an org-admin watches events as they are accepted, and an agent may not', async () => {
+  const { env, json } = await listener(service, tenant, home.env)
+  const admin = { ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
+  const watching = startSensorium(['events', 'watch', '--type', 'com.watch.*', '--filter', 'data.n > 1'], admin)
+  // Events before the stream is open are missed.
+  for (let n = 0; !watching.output().includes('com.watch.high'); n++) {
+    await json('publish', 'com.watch.low', '--id', `low-${n}`, '--data', '{"n":1}')
+    await json('publish', 'com.watch.high', '--id', `high-${n}`, '--subject', 'pump/7', '--data', '{"n":2}')
+    await service.clock.advance(1_000)
+  }
+  const [shown] = await watching.printed(
+    /com\.watch\.high {2}pump\/7 from .*\n {2}\{"n":2\}\n {2}event high-\d+ {2}\d+ recipients? {2}/,
+  )
+  assert.ok(shown)
+  watching.kill('SIGINT')
+  const { code, stdout } = await watching.ended
+  assert.deepEqual([code, stdout.includes('com.watch.low')], [0, false])
+  const refused = await command(['events', 'watch'], env)
+  assert.equal(refused.code, 3)
+})
+
+test('[CLI-1] a lease is extended', async () => {
+  const { run, json } = await listener(service, tenant, home.env)
+  await json('publish', 'com.example.slow', '--id', 'extended-1')
+  const [delivery] = (await json('poll')).body.deliveries
+  assert.match((await run('extend', delivery.id, '--seconds', '300')).stdout, /^1 of 1 extended\.$/m)
+  await service.clock.advance(200_000)
+  assert.deepEqual((await json('poll')).body.deliveries, [])
+  assert.deepEqual((await json('extend', delivery.id)).body, { extended: 1 })
+  await json('ack', delivery.id)
+  const late = await run('extend', delivery.id)
+  assert.deepEqual([late.code, late.stdout], [1, '0 of 1 extended. The rest is not leased to you.\n'])
 })
 
 test('[CLI-1] an org-admin searches events and lists their types', async () => {

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { serviceForSuite, tenantForSuite } from '../support/service.ts'
-import { listener } from './commands.ts'
+import { commandsOf, listener } from './commands.ts'
 import { newHome } from './home.ts'
 
 const service = serviceForSuite(sqlite, {}, fakeClock(Date.now()))
@@ -53,6 +53,31 @@ test('[CLI-1] [CLI-40] a memory is updated, and others are merged into it', asyn
   )
   assert.deepEqual((await json('memories', 'merge', kept!, third!)).body.metadata.derived_from, [twin, third])
   assert.equal((await run('memories', 'show', twin!)).code, 4)
+})
+
+test('[CLI-1] relationships are deleted, and an org-admin erases a memory', async () => {
+  const { run, json } = await listener(service, tenant, home.env)
+  const [one, two] = await Promise.all(
+    ['Kettle', 'Teapot'].map(async (title) => (await json('remember', title, `About the ${title}.`)).body.id as string),
+  )
+  for (const type of ['caused_by', 'related_to', 'supports']) await json('relate', one!, two!, '--type', type)
+  await json('relate', two!, one!)
+  const first = await json('unrelate', one!, two!, '--type', 'supports')
+  assert.deepEqual(
+    first.body.deleted.map((deleted: { relationship_type: string }) => deleted.relationship_type),
+    ['supports'],
+  )
+  assert.match((await run('unrelate', one!, two!)).stdout, /^mem_\w+ is no longer related to mem_\w+\.$/m)
+  const none = await run('unrelate', one!, two!, '--type', 'caused_by')
+  assert.equal(none.code, 4)
+  assert.match(none.stdout + none.stderr, /^mem_\w+ is not caused by mem_\w+\.$/m)
+  assert.match((await run('memories', 'show', two!)).stdout, /related to +Kettle/)
+
+  const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
+  await run('memories', 'forget', one!)
+  assert.equal((await run('memories', 'erase', one!)).code, 3)
+  assert.match((await admin.run('memories', 'erase', one!)).stdout, /is erased; nothing of it is kept\.$/m)
+  assert.equal((await admin.run('memories', 'erase', one!)).code, 4)
 })
 
 test('[CLI-1] a memory that says what another one says is found, and its versions are shown and restored', async () => {

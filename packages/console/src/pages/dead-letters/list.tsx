@@ -76,7 +76,9 @@ export function DeadLettersPage() {
       ? `${picked.size.toLocaleString()} selected`
       : list.total === 1
         ? 'the only one'
-        : `all ${list.total.toLocaleString()}`
+        : list.total === 0
+          ? 'all'
+          : `all ${list.total.toLocaleString()}`
   // The count on the buttons is that of the list shown, which has to be the list of the filter shown above it.
   const isCurrent = wanted === asked && !list.isPrevious
   const cannot = jobs.job !== null || list.total === 0 || !isCurrent
@@ -119,8 +121,8 @@ export function DeadLettersPage() {
             <Empty title="No dead letter fits this filter" />
           ) : (
             <Empty title="No dead letters" command={NACK}>
-              What fails until it has no attempts left ends here, and what an agent gives up on: with its key in the
-              first line and the id of a delivery in DELIVERY.
+              Here is what failed until it had no attempts left, and what an agent gave up on. An agent gives a delivery
+              up with this command, with its key in the first line and the id of the delivery in DELIVERY.
             </Empty>
           )
         }

@@ -74,6 +74,13 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/nack.ts'),
   },
   {
+    usage: 'extend <delivery-id...>',
+    summary: 'Extend the leases of deliveries, so that they are not delivered again meanwhile',
+    options: { '--seconds <number>': 'how long they last from now (default: 60)' },
+    examples: ['sensorium extend dlv_01k… --seconds 300'],
+    load: () => import('../client/extend.ts'),
+  },
+  {
     usage: 'dlq list',
     summary: 'List dead letters, newest first',
     options: {
@@ -129,6 +136,17 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/events-list.ts'),
   },
   {
+    usage: 'events watch',
+    summary: 'Print the events of the tenant as they are accepted, until Ctrl-C; for org-admins',
+    options: {
+      '--type <pattern>': 'only events of these types',
+      '--filter <CEL>': 'only those for which this predicate holds, such as data.celsius > 80',
+      '--count <number>': 'stop after this many events',
+    },
+    examples: ['sensorium events watch', "sensorium events watch --type 'com.plant.*' --json | jq -r .id"],
+    load: () => import('../client/events-watch.ts'),
+  },
+  {
     usage: 'events types',
     summary: 'List the event types of the tenant, and how many agents listen to each',
     options: PAGE,
@@ -147,7 +165,7 @@ export const events: Section = {
   title: 'Events and the mailbox',
   groups: {
     dlq: 'Dead letters: deliveries that failed too often or were given up',
-    events: 'Search what was published',
+    events: 'Search and watch what is published',
   },
   commands: commands.map((command) => ({ ...command, kind: 'client' })),
 }

@@ -45,6 +45,16 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     load: () => import('../client/relate.ts'),
   },
   {
+    usage: 'unrelate <from-id> <to-id>',
+    destructive: true,
+    summary: 'Delete the relationships from one memory to another',
+    options: {
+      '--type <caused_by|related_to|contradicts|supports|derived_from|part_of>': 'only of this type',
+    },
+    examples: ['sensorium unrelate mem_01k… mem_01j…'],
+    load: () => import('../client/unrelate.ts'),
+  },
+  {
     usage: 'memories list',
     summary: 'List memories, newest first',
     options: {
@@ -139,10 +149,17 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     examples: ['sensorium memories forget mem_01k…'],
     load: () => import('../client/memories-forget.ts'),
   },
+  {
+    usage: 'memories erase <id>',
+    destructive: true,
+    summary: 'Delete a memory, also a deleted one, and keep nothing of it; for org-admins',
+    examples: ['sensorium memories erase mem_01k…'],
+    load: () => import('../client/memories-erase.ts'),
+  },
 ]
 
 export const memory: Section = {
   title: 'Memory',
-  groups: { memories: 'List, show, export, import, change, restore, merge, share and delete memories' },
+  groups: { memories: 'List, show, export, import, change, restore, merge, share, delete and erase memories' },
   commands: commands.map((command) => ({ ...command, kind: 'client' })),
 }

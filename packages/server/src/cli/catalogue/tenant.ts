@@ -207,6 +207,13 @@ const channels: Listed[] = [
     examples: ["sensorium channels post chn_01k… 'Pump 7 is running again'"],
     load: () => import('../client/channels-post.ts'),
   },
+  {
+    usage: 'channels delete <id>',
+    destructive: true,
+    summary: 'Delete a channel with its members and feeds',
+    examples: ['sensorium channels delete chn_01k…'],
+    load: () => import('../client/channels-delete.ts'),
+  },
 ]
 
 const audit: Listed[] = [

@@ -1,6 +1,6 @@
 import { ConnectionError, RetryAfter, SensoriumError, type Delivery } from '@sensorium/client'
-import { UsageError, type ClientRun } from '../command.ts'
-import { numberOf } from './read-input.ts'
+import type { ClientRun } from '../command.ts'
+import { countOf, hasService } from './follow.ts'
 import { showDelivery } from './show-delivery.ts'
 
 /** The most deliveries that a stream holds unacknowledged. */
@@ -13,17 +13,10 @@ const GIVEN_BACK_FOR_S = 1
 const isRetried = (error: unknown): error is Error =>
   error instanceof ConnectionError || error instanceof SensoriumError
 
-export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
-  const count = numberOf('--count', options['count']) ?? Number.POSITIVE_INFINITY
-  if (!(count >= 1)) throw new UsageError('--count takes a number from 1 on', 'a number from 1 on')
-  // A stream is reopened for ever, which is right for one that has broken off, and wrong for an address where nobody
-  // is. The exchange of the key fails after a few attempts, and then the command does.
-  try {
-    await client.agent({ signal })
-  } catch (error) {
-    if (signal.aborted) return { json: undefined, text: '' }
-    throw error
-  }
+export const run: ClientRun = async (call) => {
+  const { options, flags, client, print, signal } = call
+  const count = countOf(options)
+  if (!(await hasService(call))) return { json: undefined, text: '' }
   const acks = flags.has('ack')
   let printed = 0
   const held = new Set<string>()
