@@ -31,7 +31,8 @@ export interface BackfillTools {
   wakeups: Wakeups
   activity: Activity
   /**
-   * One step of all backfills in a turn of the event loop: four with events of half a megabyte made turns of 55 ms.
+   * One step of all backfills in a turn of the event loop: four with events of half a megabyte made turns of 55 ms. A
+   * filter may take 6 ms for one event, and a publish six turns: so a step is followed by turns without one.
    */
   backfillSteps: StepTurns
   now(): number

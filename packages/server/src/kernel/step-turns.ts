@@ -49,24 +49,49 @@ export interface TimedStepTurns extends StepTurns {
   isFree(withinMs: number): boolean
 }
 
-export function makeStepTurns(
-  now: () => number = () => performance.now(),
-  yieldCpu: YieldCpu = yieldBetweenSteps,
-): TimedStepTurns {
+/** The most turns that a step is followed by without another. */
+const MOST_RESTED = 32
+
+export interface StepTurnsOptions {
+  now?: () => number
+  yieldCpu?: YieldCpu
+  /**
+   * For steps that may take several milliseconds each: how many turns without a step follow for each millisecond of a
+   * turn with one. If nothing else is done, they take microseconds.
+   */
+  rest?: number
+}
+
+export function makeStepTurns({
+  now = () => performance.now(),
+  yieldCpu = yieldBetweenSteps,
+  rest = 0,
+}: StepTurnsOptions = {}): TimedStepTurns {
   const queue = fairQueue<() => void>()
   let isTurnOpen = false
   let turnBegan = 0
+  let hadStep = false
+  let resting = 0
 
   function openTurn(): void {
     isTurnOpen = true
     turnBegan = now()
-    setImmediate(() => {
-      isTurnOpen = false
-      if (queue.size === 0) return
-      yieldCpu()
-      openTurn()
-      queue.next()!()
-    })
+    setImmediate(endTurn)
+  }
+
+  function endTurn(): void {
+    isTurnOpen = false
+    if (hadStep) resting = Math.min(MOST_RESTED, Math.floor((now() - turnBegan) * rest))
+    hadStep = false
+    if (resting > 0) {
+      resting--
+      return openTurn()
+    }
+    if (queue.size === 0) return
+    yieldCpu()
+    openTurn()
+    hadStep = true
+    queue.next()!()
   }
 
   return {

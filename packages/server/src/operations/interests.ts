@@ -13,7 +13,7 @@ import { own, read, write, type Binding } from './binding.ts'
 const BACKFILLS_AT_ONCE = 4
 
 export function interestOperations(given: Omit<CreateTools, 'backfillSteps'>): Binding[] {
-  const tools: CreateTools = { ...given, backfillSteps: makeStepTurns() }
+  const tools: CreateTools = { ...given, backfillSteps: makeStepTurns({ rest: 1 }) }
   const backfills = makeTurns({ what: 'backfills waiting', atOnce: BACKFILLS_AT_ONCE })
   return [
     read(operations.listInterests, async ({ principal, params, options }, db) =>

@@ -13,6 +13,6 @@ export type ReadTurn = (tenant: string, reader: string) => Promise<void> | undef
 
 export function makeReadTurns(now?: () => number): ReadTurn {
   // Reads are short: giving up the processor between them would cost 12 % of those that a node can do.
-  const turns = makeStepTurns(now, neverYield)
+  const turns = makeStepTurns({ ...(now && { now }), yieldCpu: neverYield })
   return (tenant, reader) => (turns.isFree(TURN_MS) ? undefined : turns.take(tenant, reader))
 }

@@ -16,6 +16,29 @@ test('[SAFE-33] a turn has one step, however many callers wait', async () => {
   assert.equal(done, 10)
 })
 
+test('[SAFE-33] steps that may be long are followed by turns without one: as many as the step took milliseconds', async () => {
+  let time = 0
+  const turns = makeStepTurns({ now: () => time, rest: 1 })
+  const between: number[] = []
+  let turn = 0
+  let last = 0
+  const work = async (): Promise<void> => {
+    for (const ms of [0, 3, 8, 500, 0.5, 0]) {
+      await turns.take('tenant', 'agent')
+      between.push(turn - last - 1)
+      last = turn
+      time += ms
+    }
+  }
+  const done = work()
+  while (between.length < 6) {
+    await nextTurn()
+    turn++
+  }
+  await done
+  assert.deepEqual(between.slice(1), [0, 3, 8, 32, 0])
+})
+
 test('[SAFE-33] tenants take turns, and senders inside a tenant', async () => {
   const turns = makeStepTurns()
   const order: string[] = []
