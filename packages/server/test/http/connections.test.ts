@@ -318,7 +318,7 @@ onBothEngines((engine) => {
     const agent = await (await service.tenant()).agent()
     const connection = await connect()
     // These polls wait, and would keep the connection open.
-    connection.write(get('/v1/delivery/poll?wait=30', `Authorization: Bearer ${agent.token}`).repeat(256))
+    connection.write(get('/v1/delivery/poll?wait=20', `Authorization: Bearer ${agent.token}`).repeat(256))
     // Write as much as the socket takes: each request would stay in memory until the polls are over.
     let isCut = false
     void connection.closed.then(() => (isCut = true))
