@@ -115,6 +115,13 @@ export const readEnvelopes = (db: Db, tenantId: string, ids: string[]) =>
     [tenantId, db.dialect.list(ids)],
   )
 
+/** The same, as the driver has them: to be parsed, a text would be made bytes again. */
+export const readSentEnvelopes = (db: Db, tenantId: string, ids: string[]) =>
+  db.rows<{ id: string; envelope: string | Uint8Array | null }>(
+    `select id, ${db.dialect.sentText('envelope', 'envelope')} from events where tenant_id = ? and ${db.dialect.inList('id')}`,
+    [tenantId, db.dialect.list(ids)],
+  )
+
 /** Reads the event of a delivery that is not acknowledged; empty if there is no such delivery. Locks nothing. */
 export const eventOfDelivery = (db: Db, tenantId: string, deliveryId: string) =>
   db.rows<{ id: string; envelope: string | null }>(

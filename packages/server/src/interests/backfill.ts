@@ -8,7 +8,7 @@ import type { Db, Store } from '../store/db.ts'
 import { insertDeliveries, type NewDeliveryRow } from '../delivery/insert-deliveries.ts'
 import { eventsSentTo } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
-import { holdRetained, pageNewestEvents, readEnvelopes, type ListedEvent, type EventCursor } from '../events/sql.ts'
+import { holdRetained, pageNewestEvents, readSentEnvelopes, type ListedEvent, type EventCursor } from '../events/sql.ts'
 import { ruleBroken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { STORED_DEPTH } from '../kernel/json.ts'
@@ -67,7 +67,7 @@ async function passing(
   let since = 0
   for (const part of byBytes(events)) {
     if (passed.length >= most) break
-    const rows = await readEnvelopes(
+    const rows = await readSentEnvelopes(
       store,
       tenantId,
       part.map(({ id }) => id),
