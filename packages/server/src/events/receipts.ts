@@ -99,7 +99,7 @@ export async function readReceipts(
     yield '{"event":'
     yield (isShort ? event!.envelope : await readSentEnvelope(db, caller.tenantId, eventId)) ?? 'null'
     yield receipts
-    if (rows.length === PAGE) for await (const page of pages) yield `,${await textOf(page)}`
+    for await (const page of pages) yield `,${await textOf(page)}`
     yield ']}'
   }
   return { pieces: pieces() }
