@@ -44,8 +44,18 @@ export async function signToken(
   return { token, expiresAt: expires * 1000 }
 }
 
+/**
+ * Whether the signature is spelt as base64url writes it. With padding, or with other bits behind its last byte, the
+ * same signature would make another token.
+ */
+function hasOneSpelling(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  return Buffer.from(signature, 'base64url').toString('base64url') === signature
+}
+
 /** The claims of a token that this installation signed and that has not expired; null for anything else. */
 export async function verifyToken(key: Uint8Array, token: string, now: number): Promise<Claims | null> {
+  if (!hasOneSpelling(token)) return null
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: [ALGORITHM],

@@ -22,9 +22,26 @@ export function bearer(exchange: Exchange): string {
   return exchange.bearer
 }
 
+/** Throws or rejects if the token of a caller that was identified before has ended since. */
+export type RequireStanding = (exchange: Exchange) => Promise<void> | undefined
+
 const API_KEY = 'ak_live_'
 const EXCHANGE_IT =
   'This is an API key and no access token: exchange it at POST /v1/auth/token and send the access_token of the response'
+
+function known(principal: Principal | null): Principal {
+  if (!principal) throw unauthenticated()
+  return principal
+}
+
+/** A body may take a minute to arrive, and a response as long as it is read: a revoked key must not go on meanwhile. */
+export function makeRequireStanding({ access }: Operation, { identify }: AuthenticateTools): RequireStanding {
+  if (access.scope === 'public' || access.scope === 'operator') return () => undefined
+  return (exchange) => {
+    const token = bearer(exchange)
+    return identify.cached(token) === null ? identify(token).then((principal) => void known(principal)) : undefined
+  }
+}
 
 export function makeAuthenticate({ access }: Operation, { identify, operatorToken }: AuthenticateTools): Authenticate {
   if (access.scope === 'public') return () => NOBODY
@@ -35,11 +52,6 @@ export function makeAuthenticate({ access }: Operation, { identify, operatorToke
       if (!sameSecret(bearer(exchange), operatorToken)) throw unauthenticated()
       return OPERATOR
     }
-  }
-
-  function known(principal: Principal | null): Principal {
-    if (!principal) throw unauthenticated()
-    return principal
   }
 
   return (exchange) => {

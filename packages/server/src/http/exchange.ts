@@ -71,6 +71,8 @@ export class Exchange implements Input, CallOptions {
   readonly #onAnswered: (exchange: Exchange) => void
   /** How the route reads its body. */
   readPayload: ((exchange: Exchange) => Payload | Promise<Payload>) | null = null
+  /** Throws or rejects if the token of the caller has ended since it was identified. */
+  requireStanding: () => void | Promise<void> = () => {}
   /** Header names and values alternating, as they will be written: none is stored and looked up again on the way. */
   readonly #head: string[]
   #path: string | null = null

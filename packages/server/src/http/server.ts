@@ -7,10 +7,11 @@ import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Failure, internal, invalid, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
+import type { Payload } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
 import type { OperationResponse, Pieces } from '../operations/response.ts'
 import { StoreUnavailable } from '../store/db.ts'
-import { makeAuthenticate, type AuthenticateTools } from './authenticate.ts'
+import { makeAuthenticate, makeRequireStanding, type AuthenticateTools } from './authenticate.ts'
 import { makeBodyTurns, type BodyTurns } from './body-turns.ts'
 import { endWithNewest } from './connection.ts'
 import { makeConnections, type Connections } from './connections.ts'
@@ -84,14 +85,22 @@ async function putBackFirst(putBack: () => Promise<void>, error: unknown): Promi
   throw error
 }
 
+/** Yields pieces for as long as the token of the caller lasts: a response is read as slowly as its client likes. */
+async function* whileStanding(pieces: Pieces, exchange: Exchange): AsyncGenerator<string | Uint8Array> {
+  for await (const piece of pieces) {
+    await exchange.requireStanding()
+    yield piece
+  }
+}
+
 /** Ends requests: with the response of their operation, or with a failure. */
 function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond' | 'fail'> {
   const sendInTurn = largeResponses()
 
   /** Sends pieces: in turn, if they are made while they are sent. */
   async function sendMade(exchange: Exchange, status: number, pieces: Pieces, type?: string): Promise<void> {
-    const send = () => sendPieces(exchange, status, pieces, type)
-    if (!(Symbol.asyncIterator in pieces) || !exchange.principal) return send()
+    if (!(Symbol.asyncIterator in pieces) || !exchange.principal) return sendPieces(exchange, status, pieces, type)
+    const send = () => sendPieces(exchange, status, whileStanding(pieces, exchange), type)
     await exchange.front()
     await sendInTurn(exchange.principal, send)
   }
@@ -290,7 +299,8 @@ function addMounts(table: RouteTable, { mounts, identified, fail }: ServeTools):
 function serveOperation(operation: Operation, tools: ServeTools): Serve {
   const { identified, respond, fail } = tools
   const authenticate = makeAuthenticate(operation, tools)
-  const readPayload = makeReadPayload(operation, tools.bodyLimits, tools.bodyTurns)
+  const requireStanding = makeRequireStanding(operation, tools)
+  const read = makeReadPayload(operation, tools.bodyLimits, tools.bodyTurns)
   const run = tools.operations.runner(operation)
 
   const carryOut = (principal: Principal, exchange: Exchange): Promise<void> => {
@@ -300,8 +310,15 @@ function serveOperation(operation: Operation, tools: ServeTools): Serve {
     return run(principal, exchange, exchange).then((response) => respond(response, exchange, operation.produces))
   }
 
+  const readPayload = (exchange: Exchange): Payload | Promise<Payload> => {
+    const payload = read(exchange)
+    if (!(payload instanceof Promise)) return payload
+    return payload.then((arrived) => requireStanding(exchange)?.then(() => arrived) ?? arrived)
+  }
+
   return (exchange) => {
     exchange.readPayload = readPayload
+    exchange.requireStanding = () => requireStanding(exchange)
     const failed = (error: unknown): void => fail(error, exchange)
     const principal = authenticate(exchange)
     if (principal instanceof Promise) principal.then((known) => carryOut(known, exchange)).catch(failed)

@@ -140,6 +140,8 @@ export function mcpMount(tools: McpTools): Mount {
       async function turn(): Promise<void> {
         await messageTurns.take(principal.tenantId, principal.id)
         gone.throwIfAborted()
+        // The messages took as long to arrive as the client liked.
+        if (!(await identify.stands(principal))) throw unauthenticated()
       }
       const extra: Extra = { principal, options, bounds: { turn, outlet, resultTurn } }
       const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }

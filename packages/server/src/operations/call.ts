@@ -39,6 +39,8 @@ export interface CallOptions {
   signal?(): StopSignal
   /** Returns whether the caller no longer waits for the response, so that work need not be started for it. */
   isClientGone?(): boolean
+  /** Throws or rejects if the caller's token has ended since. For work of many steps. */
+  requireStanding?(): void | Promise<void>
   /** The client's network address, for limits on callers that are not authenticated. */
   readonly clientAddress?: string | undefined
   /** The URL at which the caller reached the service, for URLs in responses. */

@@ -3,11 +3,12 @@ import { MemoryLine, operations, RelationshipLine } from '@sensorium/contract'
 import { exportMemories } from '../memory/transfer/export.ts'
 import { importMemories, type ImportTools } from '../memory/transfer/import.ts'
 import { own, read, type Binding } from './binding.ts'
+import type { Db } from '../store/db.ts'
 import { goneOf } from './call.ts'
 import { ok } from './response.ts'
 import type { CompileCheck } from './validate.ts'
 
-export interface MemoryTransferTools extends Omit<ImportTools, 'checkMemory' | 'checkRelationship'> {
+export interface MemoryTransferTools extends Omit<ImportTools, 'checkMemory' | 'checkRelationship' | 'begun'> {
   compileCheck: CompileCheck
 }
 
@@ -30,7 +31,9 @@ export function memoryTransferOperations({ compileCheck, ...tools }: MemoryTrans
       operations.importMemories,
       async ({ principal, body, options }, record) => {
         const pieces = body as unknown as Pieces
-        const imported = await importMemories({ ...tools, ...checks }, principal, pieces, goneOf(options))
+        const waiting = { isGone: goneOf(options), mayGoOn: async () => options.requireStanding?.() }
+        const begun = async (tx: Db): Promise<void> => record?.reserve(tx)
+        const imported = await importMemories({ ...tools, ...checks, begun }, principal, pieces, waiting)
         const response = ok(imported)
         if (record) await store.tx((tx) => record(tx, response))
         return response

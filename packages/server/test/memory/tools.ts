@@ -106,7 +106,11 @@ export const ids = (items: readonly { id: string }[]): string[] => items.map(({ 
 export const titlesOf = (results: readonly SearchResult[]): string[] => results.map(({ memory }) => memory.title)
 
 /** Returns the words of a stored text. */
-export const wordsOf = (text: string): Word[] => atOnce(wordSteps(text))
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = []
+  atOnce(wordSteps(text, (word) => void words.push(word)))
+  return words
+}
 
 /** Counts the turns of the event loop that passed during `work`. */
 export async function turnsBeside<T>(work: Promise<T>): Promise<{ turns: number; result: T }> {

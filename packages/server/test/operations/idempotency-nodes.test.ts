@@ -1,7 +1,10 @@
 // The same request on two nodes while it takes more than one transaction.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { operations } from '@sensorium/contract'
 import { lockAgent } from '../../src/agents/sql.ts'
+import type { Principal } from '../../src/auth/principal.ts'
+import { resultOf } from '../../src/operations/response.ts'
 import { publish } from '../events/tools.ts'
 import { sleptOut } from '../support/asleep.ts'
 import { onBothEngines } from '../support/engines.ts'
@@ -96,6 +99,46 @@ onBothEngines((engine) => {
       await service.clock.jump(31_000)
       assertError(await create(other, 'gone'), 'business_rule_violation', { rule: 'interest_conflict' })
       assert.equal((await keptUnder(service, 'gone'))[0]!.status, 422)
+    })
+
+    test('[NODE-2] [RACE-10] an import is carried out once, and another one under its key is refused at once', async () => {
+      const caller: Principal = {
+        kind: 'agent',
+        id: agent.id,
+        tenantId: tenant.id,
+        keyId: agent.keyId,
+        scopes: new Set(['memory:write']),
+        teamId: null,
+      }
+      const lines = (title: string): string =>
+        Array.from({ length: 40 }, (_, n) =>
+          JSON.stringify({ type: 'semantic', scope: 'agent', title: `${title} ${n}`, content: 'x' }),
+        ).join('\n')
+      const importOn = async (node: Service, body: string, requireStanding = async (): Promise<void> => {}) => {
+        const options = { idempotencyKey: 'imported', requireStanding }
+        const { perform } = node.app.operations
+        return resultOf<typeof operations.importMemories>(
+          await perform(caller, operations.importMemories, { body }, options),
+        )
+      }
+      // The first node has written a part when the requests come to the second.
+      const atSecondStep = Promise.withResolvers<void>()
+      const goOn = Promise.withResolvers<void>()
+      let steps = 0
+      const first = importOn(service, lines('first'), async () => {
+        if (++steps === 2) atSecondStep.resolve()
+        if (steps === 2) await goOn.promise
+      })
+      await atSecondStep.promise
+      await assert.rejects(importOn(other, lines('another')), { code: 'conflict' })
+      const others = service.clock.sleepers()
+      let isOver = false
+      const second = importOn(other, lines('first')).finally(() => (isOver = true))
+      await turnsUntil(() => isOver || service.clock.sleepers() > others)
+      goOn.resolve()
+      assert.partialDeepStrictEqual(await first, { created: 40, skipped: 0, failed: 0 })
+      await service.clock.advance(1_000)
+      assert.deepEqual(await second, await first)
     })
   })
 })

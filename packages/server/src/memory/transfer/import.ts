@@ -9,7 +9,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { Failure, invalid, tooLarge } from '../../kernel/failure.ts'
 import { readMembers, type MemberChoice } from '../../kernel/json-members.ts'
 import { nextTurn } from '../../kernel/step-turns.ts'
-import type { Store } from '../../store/db.ts'
+import type { Db, Store } from '../../store/db.ts'
 import type { MemoryIndex } from '../index/memory-index.ts'
 import { prepareTexts, type PreparedTexts } from '../prepare-texts.ts'
 import type { MemoryTools } from '../remember.ts'
@@ -36,6 +36,8 @@ type ImportLine = WantedMemory | { relationship: RelationshipWanted }
 export interface ImportTools extends MemoryTools {
   index: Pick<MemoryIndex, 'analyseAhead' | 'put' | 'remove'>
   store: Store
+  /** Called in the first transaction. */
+  begun(tx: Db): Promise<void>
   maxLineBytes: number
   /** Returns what is wrong with a line of its kind, as the details of a refusal; null if nothing is. */
   checkMemory(line: unknown): Parameters<typeof invalid>[0] | null
@@ -89,12 +91,21 @@ async function* groupsOf(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
   if (group.length > 0) yield group
 }
 
+export interface Waiting {
+  /** Whether the client has gone away. */
+  isGone(): boolean
+  /** Rejects when the caller's token has ended. */
+  mayGoOn(): Promise<void>
+}
+
 export async function importMemories(
   tools: ImportTools,
   principal: Principal,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  isClientGone: () => boolean,
+  { isGone, mayGoOn }: Waiting,
 ): Promise<Imported> {
+  const waiting = { ...principal, isGone }
+  let isBegun = false
   const imported: Imported = { created: 0, updated: 0, skipped: 0, failed: 0, errors: [] }
 
   function count(line: number, outcome: ImportOutcome | Failure): void {
@@ -107,6 +118,8 @@ export async function importMemories(
   /** Writes a group in one transaction, which may be run again from its beginning. */
   const write = (group: readonly (ImportLine | Failure)[]): Promise<(ImportOutcome | Failure)[]> =>
     tools.store.tx(async (tx) => {
+      if (!isBegun) await tools.begun(tx)
+      tx.afterCommit(() => (isBegun = true))
       const outcomes: (ImportOutcome | Failure)[] = []
       for (const wanted of group) {
         try {
@@ -126,9 +139,9 @@ export async function importMemories(
       return outcomes
     })
 
-  const waiting = { ...principal, isGone: isClientGone }
   for await (const group of groupsOf(linesOf(body, tools.maxLineBytes))) {
-    if (isClientGone()) throw new Error('the client went away')
+    if (isGone()) throw new Error('the client went away')
+    await mayGoOn()
     const wanted: (ImportLine | Failure)[] = []
     for (const line of group) wanted.push(await read(line, principal, tools))
     const memories = wanted.filter((line) => 'memory' in line)
@@ -137,7 +150,7 @@ export async function importMemories(
       const outcomes = await write(wanted)
       group.forEach(({ number }, i) => count(number, outcomes[i]!))
     } finally {
-      for (const { prepared } of memories) prepared?.ended()
+      for (const { prepared } of memories) await prepared?.ended()
     }
     await nextTurn()
   }
