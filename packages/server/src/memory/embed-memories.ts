@@ -6,8 +6,8 @@
 //    written.
 // 3. Tenants take turns, and agents inside a tenant: a burst of one agent delays no other's memories. Past MAX_WAITING
 //    memories of one agent the rest is left to the run.
-// 4. Long texts, of many windows each, have lanes of their own, and what was left is embedded short texts first: a
-//    short text never waits for a long one that was claimed with it.
+// 4. Long texts, of many windows each, have lanes of their own, and of what was left one long text at a time is
+//    embedded beside the short ones: a short text never waits for long ones, whoever sent them.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { makeCounts } from '../kernel/counts.ts'
@@ -22,14 +22,13 @@ import {
   type MemoryName,
   type WhyReleased,
 } from './embedding-claims.ts'
+import { makeEmbedLeft, SHORT } from './embed-left.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 
 /** Memories whose vectors are written in one transaction: with more, the embedded store would hold up events. */
 const WRITTEN_TOGETHER = 16
 /** Batches under way at once, of short and of long texts each: while two are written, the next are embedded. */
 const BATCHES_AT_ONCE = 4
-/** Characters that always fit one window of the model. A longer text goes by the slow lanes, as a batch of its own. */
-const SHORT = 1_000
 /** How many memories `waitForRecent` waits for, and how long at most. */
 const MAX_AWAITED = 8
 const MAX_AWAITED_MS = 100
@@ -218,34 +217,11 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     counts.add(agent, -1)
   }
 
-  /** The short texts go together and first, then each long one by itself. All stay claimed until their turn. */
-  async function embedLeft(texts: readonly ClaimedText[]): Promise<number> {
-    const { short = [], long = [] } = Object.groupBy(texts, ({ text }) => (text.length <= SHORT ? 'short' : 'long'))
-    const parts = [short, ...long.map((one) => [one])].map((part) => ({ part, stop: claims.keepRenewing(part) }))
-    let kept = 0
-    try {
-      for (const { part, stop } of parts) {
-        stop() // from here on `embed` renews it
-        kept += await embed(part)
-      }
-    } finally {
-      for (const { stop } of parts) stop()
-    }
-    return kept
-  }
-
+  const left = makeEmbedLeft({ claims, embed, clock, isClosed: () => closed, isQuiet: () => waiting.tenants === 0 })
   async function runLeft(batches: number): Promise<number> {
-    let total = 0
-    // One batch in any case. While the queue has work, which goes by turns, the rest of what was left can wait.
-    for (let done = 0; done < batches && (done === 0 || waiting.tenants === 0); done++) {
-      const texts = await claims.claimLeftover()
-      if (texts.length === 0 || closed) break
-      const kept = await embedLeft(texts)
-      total += kept
-      if (kept === 0) break // it fails: the next run tries again
-    }
+    const kept = await left(batches)
     await index.tidy()
-    return total
+    return kept
   }
 
   return {

@@ -5,7 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import { one, type Reads } from '../store/db.ts'
 import { withDerived } from './derived-from.ts'
 import { discardUnlessNamed } from './discard-metadata.ts'
-import { LONG, type WaitingCaller } from './index/analyse.ts'
+import { LONG, NOTHING_AHEAD, type Ahead, type WaitingCaller } from './index/analyse.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import { keepAhead, keepBytes, type KeepAheadTools } from './keep-ahead.ts'
 import { readParts, type MetadataColumns } from './long-metadata.ts'
@@ -26,8 +26,8 @@ export interface PrepareTools extends KeepAheadTools {
 export interface PreparedTexts {
   /** The metadata that was written; null if it is short, or if there is no room. */
   kept: MetadataColumns | null
-  /** Called when the transaction is over, however it ended. */
-  ended(): void
+  /** Called when the transaction is over, however it ended. Resolves when the memory is found by its words. */
+  ended(): void | Promise<void>
 }
 
 const NOTHING: PreparedTexts = { kept: null, ended() {} }
@@ -39,25 +39,31 @@ export async function prepareTexts(
   { title, content, metadata }: { title: string; content: string; metadata?: unknown },
   externalId?: string,
 ): Promise<PreparedTexts> {
-  await tools.index.analyseAhead(principal, title, content)
-  if (externalId === undefined) return prepareMetadata(tools, principal, metadata)
+  const { written } = await tools.index.analyseAhead(principal, title, content)
+  if (externalId === undefined) return prepareMetadata(tools, principal, metadata, { written })
   const replaced = () =>
     metadataBytes(tools.store, `agent_id = ? and external_id = ? and status = 'active'`, [
       principal.tenantId,
       principal.id,
       externalId,
     ])
-  return prepareMetadata(tools, principal, metadata, replaced)
+  return prepareMetadata(tools, principal, metadata, { written, replaced })
 }
 
 async function prepareMetadata(
   tools: PrepareTools,
   principal: Principal,
   metadata: unknown,
-  replaced?: () => Promise<number>,
+  { written, replaced }: Ahead & { replaced?: () => Promise<number> },
 ): Promise<PreparedTexts> {
   const kept = await keepAhead(tools, principal, metadata, replaced)
-  return { kept, ended: () => discardUnlessNamed(tools.store, principal, kept) }
+  return {
+    kept,
+    ended() {
+      discardUnlessNamed(tools.store, principal, kept)
+      return written()
+    },
+  }
 }
 
 /** Returns the bytes of the metadata of a memory, 0 if there is none. */
@@ -81,10 +87,10 @@ export async function prepareChange(
   if (title === undefined && content === undefined && metadata === undefined) return NOTHING
   const head = isId('memory', id) ? await findSeenHead(tools.store, principal, id, tools.now()) : undefined
   if (!head || !mayAdminister(principal, head)) return NOTHING // changeMemory refuses it
-  await analyseChange(tools, principal, id, title, content)
-  if (metadata === undefined) return NOTHING
+  const { written } = await analyseChange(tools, principal, id, title, content)
+  if (metadata === undefined) return { kept: null, ended: written }
   const replaced = () => metadataBytes(tools.store, 'id = ?', [principal.tenantId, id])
-  return prepareMetadata(tools, principal, metadata, replaced)
+  return prepareMetadata(tools, principal, metadata, { written, replaced })
 }
 
 /** Reads and writes long metadata ahead of a merge: ten megabytes of it held the only writer for 0.3 s. */
@@ -136,12 +142,12 @@ async function analyseChange(
   id: string,
   title: string | undefined,
   content: string | undefined,
-): Promise<void> {
+): Promise<Ahead> {
   const sent = title ?? content
-  if (sent === undefined) return
+  if (sent === undefined) return NOTHING_AHEAD
   if (title !== undefined && content !== undefined) return index.analyseAhead(principal, title, content)
   // A text has at least as many bytes as characters.
   const known = await longTexts(store, principal.tenantId, id, Math.max(0, LONG - sent.length))
-  if (!known || storable(sent) === (title === undefined ? known.content : known.title)) return
-  await index.analyseAhead(principal, title ?? known.title, content ?? known.content)
+  if (!known || storable(sent) === (title === undefined ? known.content : known.title)) return NOTHING_AHEAD
+  return index.analyseAhead(principal, title ?? known.title, content ?? known.content)
 }

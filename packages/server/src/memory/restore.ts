@@ -4,6 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import { notFound } from '../kernel/failure.ts'
 import type { Db } from '../store/db.ts'
 import { holdMemory, requireHead } from './get.ts'
+import { NOTHING_AHEAD, type Ahead } from './index/analyse.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
 import type { WaitingPrincipal } from './prepare-texts.ts'
 import type { MemoryTools } from './remember.ts'
@@ -19,11 +20,11 @@ export async function analyseVersion(
   principal: WaitingPrincipal,
   id: string,
   version: number,
-): Promise<void> {
+): Promise<Ahead> {
   const head = await requireHead(db, principal, id, now())
-  if (!mayAdminister(principal, head)) return // restoreMemory refuses it
+  if (!mayAdminister(principal, head)) return NOTHING_AHEAD // restoreMemory refuses it
   const texts = await textsOfVersion(db, head, version)
-  if (texts) await index.analyseAhead(principal, texts.title, texts.content)
+  return texts ? index.analyseAhead(principal, texts.title, texts.content) : NOTHING_AHEAD
 }
 
 export async function restoreMemory(

@@ -2,8 +2,9 @@
 // searches find them by those they have. Nothing is embedded.
 import { nextTurn } from '../kernel/step-turns.ts'
 import { SERVICE_CALLER, type Db, type Store } from '../store/db.ts'
+import type { Ahead } from './index/analyse.ts'
 import type { MemoryIndex } from './index/memory-index.ts'
-import { OLD_WORDS } from './index/write.ts'
+import { OLD_WORDS } from './index/index-state.ts'
 
 /** Memories written in one transaction: a millisecond or two for short ones. A long one ends the transaction. */
 const TOGETHER = 16
@@ -13,6 +14,7 @@ const BATCHES = 64
 
 interface OldRow {
   id: string
+  agent_id: string
   version: number
   title: string
   content: string
@@ -21,7 +23,7 @@ interface OldRow {
 /** Returns some memories of a tenant whose words were indexed by older rules. */
 const oldOnes = (db: Pick<Db, 'rows'>, tenantId: string): Promise<OldRow[]> =>
   db.rows<OldRow>(
-    `select m.id, r.version, m.title, m.content
+    `select m.id, m.agent_id, r.version, m.title, m.content
        from memory_recall r join memories m on m.tenant_id = r.tenant_id and m.id = r.memory_id
       where r.tenant_id = ? and m.tenant_id = ? and r.${OLD_WORDS} limit ?`,
     [tenantId, tenantId, TOGETHER],
@@ -57,10 +59,13 @@ export async function rewordMemories(
     const { tenant_id: tenantId } = turns.shift()!
     const rows = (await oldOnes(store, tenantId)).sort((a, b) => (a.id < b.id ? -1 : 1)) // the order of locks
     for (const group of groupsOf(rows)) {
-      for (const { title, content } of group) await index.analyseAhead({ ...SERVICE_CALLER, tenantId }, title, content)
+      const ahead: Ahead[] = []
+      for (const { title, content } of group)
+        ahead.push(await index.analyseAhead({ ...SERVICE_CALLER, tenantId }, title, content))
       await store.tx(async (tx) => {
         for (const row of group) if (await index.reword(tx, { ...row, tenant_id: tenantId }, row.version)) written++
       })
+      for (const { written } of ahead) await written()
       await nextTurn()
     }
     if (rows.length === TOGETHER) turns.push({ tenant_id: tenantId })

@@ -61,7 +61,13 @@ export function makeSimilar(tools: SimilarTools): Similar {
   const { index, embedder, embedding, clock, log, turns, embedded = () => {} } = tools
   const looking = new Set<string>()
 
-  async function mostSimilar(viewer: Viewer, text: string, embedded: Embedded, limit: number): Promise<Likeness[]> {
+  async function mostSimilar(
+    viewer: Viewer,
+    text: string,
+    embedded: Embedded,
+    limit: number,
+    leastCos?: number,
+  ): Promise<Likeness[]> {
     if (embedded.isUnread) return []
     const { kind, id, tenantId, teamId } = viewer
     const found = await index.nearest({
@@ -70,6 +76,7 @@ export function makeSimilar(tools: SimilarTools): Similar {
       now: clock.now(),
       meaning: { vector: embedded.vector, tokens: new Int8Array() },
       model: embedder.model,
+      ...(leastCos !== undefined && { leastCos }),
     })
     // A service is presumed to know all languages.
     const baseline = embedder.isInProcess ? baselineOf(text, embedded.words ?? []).cos : 0
@@ -79,7 +86,8 @@ export function makeSimilar(tools: SimilarTools): Similar {
   async function embedAndCompare(viewer: Viewer, text: string): Promise<ComparedText> {
     await index.prepare()
     const [windows] = await embedder.embed([text])
-    const similar = await mostSimilar(viewer, text, windows![0]!, MAX_REPORTED)
+    // What exceeds the baseline of a language is at most the cosine.
+    const similar = await mostSimilar(viewer, text, windows![0]!, MAX_REPORTED, ALIKE)
     return {
       vectors: { model: embedder.model, windows: windows! },
       similar: similar.filter(({ score }) => score > ALIKE),

@@ -42,10 +42,11 @@ export const memoryKeepingOperations = (tools: MemoryKeepingTools): Binding[] =>
 
     prepared(operations.restoreMemory, async (call) => {
       const { principal, params, body, options } = call
-      await analyseVersion(store, tools, waitingPrincipal(call), params.id, body.version)
+      const { written } = await analyseVersion(store, tools, waitingPrincipal(call), params.id, body.version)
       return {
         run: async (tx) =>
           shown(store, 200, await restoreMemory(tx, tools, principal, params.id, body.version), options),
+        ended: written,
       }
     }),
 

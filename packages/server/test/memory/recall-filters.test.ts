@@ -97,6 +97,27 @@ onBothEngines((engine) => {
     assert.equal(await found({ metadata: { line: 'west' } }), 'c')
   })
 
+  test('[RCL-7] a number that is too large for a double is not null', async () => {
+    const { token } = await (await service.tenant()).agent()
+    const create = (metadata: string) =>
+      service.call('POST /v1/memories', {
+        token,
+        raw: `{"type":"semantic","scope":"agent","title":"huge","content":"pump","project_id":"huge","metadata":${metadata}}`,
+        headers: { 'content-type': 'application/json' },
+      })
+    for (const metadata of ['{"n":1e400}', '{"n":-1e400}', '{"n":null}'])
+      assert.equal((await create(metadata)).status, 201)
+    for (const number of ['1e400', '-1e400', 'null']) {
+      const reply = await service.call('POST /v1/memories/search', {
+        token,
+        raw: `{"query":"pump","project_id":"huge","metadata":{"n":${number}}}`,
+        headers: { 'content-type': 'application/json' },
+      })
+      const shown = reply.text.match(/"metadata":\{[^}]*\}/g)
+      assert.deepEqual(shown, [`"metadata":{"n":${number}}`])
+    }
+  })
+
   test('[RCL-7] metadata over 64 KiB is not filtered by, also if it was changed to that', async () => {
     const { id } = made['c']!
     const { metadata } = (await calls.get(agent, id)).body

@@ -6,17 +6,24 @@ import { makeTurns } from '../../kernel/turns.ts'
 import type { Caller } from '../../store/db.ts'
 import { fold } from './fold.ts'
 import { gramsOf, gramSteps, seedOf } from './grams.ts'
-import { countSteps, wordSteps, type Counted } from './terms.ts'
+import { countSteps, type Counted } from './terms.ts'
 
-/** Makes words into the form in which an engine writes them, in steps. */
-export type Encode<W> = (tenantId: string, counts: Counted['counts']) => Generator<void, W>
+/**
+ * Makes words into the form in which an engine writes them, in steps: one part, or several of a text with many
+ * different words, each of them short enough for a transaction of its own.
+ */
+export type Encode<W> = (tenantId: string, counts: Counted['counts']) => Generator<void, W[]>
 
-/** What a memory is found by. `title` and `content` are folded. */
-export interface Analysed<W> {
+/** The folded texts of a memory and their grams. */
+export interface Folded {
   title: string
   content: string
   grams: ReadonlySet<number>
-  words: W
+}
+
+/** What a memory is found by. */
+export interface Analysed<W> extends Folded {
+  parts: readonly W[]
   /** The length of the text that BM25 compares. */
   length: number
 }
@@ -32,22 +39,33 @@ export interface WaitingCaller extends Caller {
   isGone?(): boolean
 }
 
+export interface Ahead {
+  /** Resolves when the words of these texts are all written, if a transaction has put a memory with them. */
+  written(): Promise<void>
+}
+
 export interface Analyse<W> {
   /**
    * Analyses long texts in steps. A turn of the event loop has one step for all callers together. Rejects if the client
    * goes away meanwhile.
    */
-  analyseAhead(caller: WaitingCaller, title: string, content: string): Promise<void>
+  analyseAhead(caller: WaitingCaller, title: string, content: string): Promise<Ahead>
   /**
    * Returns the analysis of texts that were analysed ahead; analyses any others now. The analysis stays until it is
    * dropped: a transaction may be run again.
    */
-  take(texts: Texts): Analysed<W>
+  take(texts: Texts): Analysed<W> & { isAhead: boolean }
   /** The same without the words. */
-  takeFolded(texts: Texts): Pick<Analysed<W>, 'title' | 'content' | 'grams'>
-  /** Drops one analysis of these texts. Others may have sent the same. */
-  drop(texts: Texts): void
+  takeFolded(texts: Texts): Folded
+  /**
+   * Drops one analysis of these texts, whose words are all written when `written` has resolved. Others may have sent
+   * the same texts.
+   */
+  drop(texts: Texts, written?: Promise<void>): void
 }
+
+/** Of texts that are not analysed ahead, all words are written in the transaction. */
+export const NOTHING_AHEAD: Ahead = { written: async () => {} }
 
 /** Title and content that are shorter together take less than three milliseconds. */
 export const LONG = 4_096
@@ -65,21 +83,29 @@ const MOST_WAITING = { perAgent: 256, total: 2_048 } as const
 function* analysisSteps<W>(encode: Encode<W>, { tenant_id, title, content }: Texts): Generator<void, Analysed<W>> {
   const folded = { title: fold(title), content: fold(content) }
   yield
-  const counted = yield* countSteps(yield* wordSteps(title), yield* wordSteps(content))
+  const counted = yield* countSteps(title, content)
   yield
-  const words = yield* encode(tenant_id, counted.counts)
+  const parts = yield* encode(tenant_id, counted.counts)
   yield
   const grams = yield* gramSteps(seedOf(tenant_id), folded.title, folded.content)
-  return { ...folded, grams, words, length: counted.length }
+  return { ...folded, grams, parts, length: counted.length }
 }
 
-function foldedOf({ tenant_id, ...texts }: Texts) {
+function foldedOf({ tenant_id, ...texts }: Texts): Folded {
   const [title, content] = [fold(texts.title), fold(texts.content)]
   return { title, content, grams: gramsOf(seedOf(tenant_id), title, content) }
 }
 
-export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
-  const ready: { texts: Texts; analysed: Analysed<W> }[] = []
+interface Ready<W> {
+  texts: Texts
+  analysed: Analysed<W>
+  /** The writes of the words of all that sent these texts: which of them a transaction was for is not known. */
+  writes: Promise<void>[]
+}
+
+/** `hasRoom` resolves when another text may be analysed: those before it are written, or nearly. */
+export function makeAnalyse<W>(encode: Encode<W>, hasRoom: () => Promise<void> = async () => {}): Analyse<W> {
+  const ready: Ready<W>[] = []
   const analyses = makeTurns({ what: 'long texts waiting', atOnce: AT_ONCE, kept: KEPT, ...MOST_WAITING })
   const turns = makeStepTurns()
   const isOf =
@@ -89,7 +115,7 @@ export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
 
   return {
     async analyseAhead(caller, title, content) {
-      if (title.length + content.length < LONG) return
+      if (title.length + content.length < LONG) return NOTHING_AHEAD
       // As they are stored: a text with half a surrogate pair would not be found again.
       const { tenantId, id } = caller
       const texts = { tenant_id: tenantId, title: title.toWellFormed(), content: content.toWellFormed() }
@@ -98,18 +124,26 @@ export function makeAnalyse<W>(encode: Encode<W>): Analyse<W> {
         if (caller.isGone?.()) throw new Error('the client went away')
       }
       const analysed = await analyses.take(tenantId, id, async () => {
+        await hasRoom()
         await pause()
         return inSteps(analysisSteps(encode, texts), pause)
       })
       await pause()
       if (ready.length >= MOST_READY) ready.shift()
-      ready.push({ texts, analysed })
+      const writes = ready.find(isOf(texts))?.writes ?? []
+      ready.push({ texts, analysed, writes })
+      return { written: async () => void (await Promise.all(writes)) }
     },
-    take: (texts) => ready.find(isOf(texts))?.analysed ?? atOnce(analysisSteps(encode, texts)),
+    take(texts) {
+      const kept = ready.find(isOf(texts))
+      return { ...(kept?.analysed ?? atOnce(analysisSteps(encode, texts))), isAhead: kept !== undefined }
+    },
     takeFolded: (texts) => ready.find(isOf(texts))?.analysed ?? foldedOf(texts),
-    drop(texts) {
+    drop(texts, written) {
       const at = ready.findIndex(isOf(texts))
-      if (at >= 0) ready.splice(at, 1)
+      if (at < 0) return
+      if (written) ready[at]!.writes.push(written)
+      ready.splice(at, 1)
     },
   }
 }

@@ -24,11 +24,15 @@ const FACTS: Insert = {
   conflict: 'on conflict do nothing',
 }
 
+/** Returns a value as JSON. A number that is too large for a double is no null, as which JSON would write it. */
+const textOf = (value: Scalar): string =>
+  typeof value === 'number' && !Number.isFinite(value) ? String(value) : JSON.stringify(value)
+
 function factsOf(metadata: string | Buffer): [name: string, value: string][] {
   if (metadata === '{}' || Buffer.byteLength(metadata) > MAX_METADATA) return []
   return Object.entries(JSON.parse(String(metadata)) as Record<string, unknown>)
     .filter(([, value]) => typeof value !== 'object' || value === null)
-    .map(([name, value]): [string, string] => [JSON.stringify(name), JSON.stringify(value)])
+    .map(([name, value]): [string, string] => [JSON.stringify(name), textOf(value as Scalar)])
     .filter(([name, value]) => name.length <= MAX_NAME && value.length <= MAX_VALUE)
     .slice(0, MAX_FACTS)
 }
@@ -68,5 +72,5 @@ export const hasFacts = (tenantId: string, metadata: Readonly<Record<string, Sca
   Object.entries(metadata).map(([name, value]) => ({
     sql: `exists (select 1 from memory_facts f
                    where f.tenant_id = ? and f.memory_id = m.id and f.name = ? and f.value = ?)`,
-    values: [tenantId, JSON.stringify(name), JSON.stringify(value)],
+    values: [tenantId, JSON.stringify(name), textOf(value)],
   }))

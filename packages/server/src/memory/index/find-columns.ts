@@ -46,7 +46,7 @@ export const columnFinder = (reads: ColumnReads, fallback?: Finder): Finder => (
     const search = asSearch(query)
     const view = columns.view({ ...search, only: null })
     reads.yieldCpu()
-    const windows = await bestWindows(reads, columns, view, search, [])
+    const windows = await bestWindows(reads, columns, view, search, [], query.leastCos)
     return likest(
       [...windows].map(([row, { cos }]) => ({ id: columns.ids[row]!, cos })),
       query.limit,
@@ -194,9 +194,11 @@ async function bestWindows(
   view: View,
   search: SearchQuery,
   byWords: readonly number[],
+  leastCos?: number,
 ): Promise<Map<number, Compared>> {
   if (search.meaning === null) return new Map()
-  const likely = columns.windows.nearest(search.meaning.vector, view.mask, windowsByColumns(view), reads.yieldCpu)
+  const wanted = { vector: search.meaning.vector, many: windowsByColumns(view), leastCos }
+  const likely = columns.windows.nearest(wanted, view.mask, reads.yieldCpu)
   const found = new Set(likely.map(({ row }) => row))
   const asked = [...likely, ...columns.windows.at(new Set(byWords.filter((row) => !found.has(row))))]
   const best = new Map<number, Compared>()

@@ -15,7 +15,7 @@ import { makeTenantCache, type TenantCache } from './tenant-cache.ts'
 import type { Window } from './signatures.ts'
 import type { TenantColumns } from './tenant-columns.ts'
 import { TITLE_WEIGHT } from './terms.ts'
-import { wordToken } from './write-sqlite.ts'
+import { PART, wordToken } from './write-sqlite.ts'
 
 /** Vectors fetched at once, in about 0.2 ms. */
 const FETCHED = 64
@@ -56,7 +56,7 @@ function postingOf(db: ReaderDb, columns: TenantColumns, tenantId: string, term:
       frequencies[frequencies.length - 1]! += weight
       return
     }
-    const row = columns.byDoc.get(doc as number)
+    const row = columns.byDoc.get((doc as number) % PART)
     if (row === undefined) return
     last = doc as number
     rows.push(row)

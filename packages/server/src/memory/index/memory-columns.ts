@@ -4,7 +4,7 @@ import type { Reads } from '../../store/db.ts'
 import type { Weights } from '../rank.ts'
 import { addToVocabularies } from './spelling.ts'
 import type { MemoryColumns, TenantColumns } from './tenant-columns.ts'
-import { countWords, wordSteps, type Word } from './terms.ts'
+import { countSteps, type Counted } from './terms.ts'
 
 /**
  * The SQL expression of each weight of a score. On SQLite, the trigger `memory_changed` must name each of these columns
@@ -60,8 +60,8 @@ export const MAX_PATCHED_BYTES = 65_536
 
 const yieldCpu = makeYieldCpu()
 
-function wordsWithRests(text: string): Word[] {
-  const steps = wordSteps(text)
+function countedWithRests(title: string, content: string): Counted {
+  const steps = countSteps(title, content)
   for (;;) {
     yieldCpu()
     const step = steps.next()
@@ -122,7 +122,7 @@ export async function applyChanges(
   }
   const changed = texts.map(({ id, title, content }) => {
     // As in the index, which does not have all words of a text with very many different words.
-    const { counts } = countWords(wordsWithRests(title), wordsWithRests(content))
+    const { counts } = countedWithRests(title, content)
     return { row: rowOf.get(id)!, changed: versionOf.get(id) !== undefined, counts }
   })
   columns.postings.patch(changed, yieldCpu)

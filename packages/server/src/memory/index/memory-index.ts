@@ -8,7 +8,7 @@ import type { Words } from './bm25.ts'
 import type { Scale } from '../calibrate.ts'
 import type { Meaning, Ranked, Signals } from '../rank.ts'
 import type { Condition, Viewer, Visibility } from '../see.ts'
-import type { Texts, WaitingCaller } from './analyse.ts'
+import type { Ahead, Texts, WaitingCaller } from './analyse.ts'
 import type { Scalar } from './facts.ts'
 import type { Word } from './terms.ts'
 
@@ -55,7 +55,11 @@ export interface SearchQuery {
 }
 
 /** Asks for the memories that mean nearly the same as a text. */
-export type NearestQuery = Pick<SearchQuery, 'viewer' | 'limit' | 'now' | 'model'> & { meaning: Meaning }
+export type NearestQuery = Pick<SearchQuery, 'viewer' | 'limit' | 'now' | 'model'> & {
+  meaning: Meaning
+  /** Memories with a lower cosine are not wanted, and may be left out. */
+  leastCos?: number
+}
 
 /** Returns the search by meaning alone that lets every memory through that the viewer sees. */
 export const asSearch = (query: NearestQuery): SearchQuery & { meaning: Meaning } => ({
@@ -142,8 +146,11 @@ export interface MemoryIndex {
   nearest(query: NearestQuery): Promise<Near[]>
   /** Returns a string that is unchanged while every search of the tenant finds the same; null if that is unknown. */
   searchFingerprint(viewer: Viewer, model: string): Promise<string | null>
-  /** Analyses long texts in steps. Called before the transaction that puts a memory with these texts. */
-  analyseAhead(caller: WaitingCaller, title: string, content: string): Promise<void>
+  /**
+   * Analyses long texts in steps. Called before the transaction that puts a memory with these texts. The words of a
+   * long text may be written after that transaction; whoever promises that the memory is found waits until they are.
+   */
+  analyseAhead(caller: WaitingCaller, title: string, content: string): Promise<Ahead>
   /**
    * Called in the transaction that writes a memory; for a changed memory, with its state before. The memory is found by
    * its words right after the commit. A new text removes the vectors of the old one at once and waits to be embedded,
@@ -151,10 +158,10 @@ export interface MemoryIndex {
    */
   put(tx: Db, memory: IndexedMemory, before?: IndexedMemory, ready?: ReadyVectors): Promise<void>
   /**
-   * Replaces the words and facts of a memory if its text is still at this version, and nobody else holds the memory.
-   * Returns whether that is so.
+   * Replaces the words and facts of a memory if its text is still at this version, nobody else holds the memory, and no
+   * words of it are being written. Returns whether that is so.
    */
-  reword(tx: Db, memory: Named & Texts, version: number): Promise<boolean>
+  reword(tx: Db, memory: Named & Texts & { agent_id: string }, version: number): Promise<boolean>
   /** Called in the transaction that removes a memory. No search finds it any more. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
   /** Replaces the vectors of a memory, unless its text has changed since. Returns whether they were stored. */

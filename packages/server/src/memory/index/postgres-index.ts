@@ -18,7 +18,7 @@ export function postgresIndex(store: Store, url: string, toEmbed: (memory: Index
   const thread = makeSearch({ url })
   let tidiedAt = -Infinity
   return {
-    ...makeWrite(postgresWriter(extension), toEmbed),
+    ...makeWrite(store, postgresWriter(extension), toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
     nearest: (query) => thread.ask(query.viewer, 'nearest', query),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),

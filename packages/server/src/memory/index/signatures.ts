@@ -14,6 +14,20 @@ export interface Window {
   number: number
 }
 
+/** The vector whose nearest windows are wanted. */
+export interface Wanted {
+  vector: Float32Array
+  many: number
+  /** Windows with a lower cosine may be left out. */
+  leastCos?: number | undefined
+}
+
+/**
+ * By how much the score of a window, as a share of the highest possible one, may be below its cosine. Among 12,000
+ * pairs of texts of the built-in model with cosines above 0.92 it was 0.036 at most, and from 0.7 on 0.109.
+ */
+const MARGIN = 0.12
+
 type Column = Float64Array | Int32Array | Uint8Array
 
 /** Returns a copy of twice the size, so that adding one by one takes linear time in total. */
@@ -60,8 +74,8 @@ export class Signatures {
   }
 
   /** See `nearest` of a table. */
-  nearest(vector: Float32Array, mask: Uint8Array, many: number, yieldCpu: YieldCpu): Window[] {
-    return this.tables.get(Math.ceil(vector.length / 8))?.nearest(vector, mask, many, yieldCpu) ?? []
+  nearest(wanted: Wanted, mask: Uint8Array, yieldCpu: YieldCpu): Window[] {
+    return this.tables.get(Math.ceil(wanted.vector.length / 8))?.nearest(wanted, mask, yieldCpu) ?? []
   }
 
   private all(): Table[] {
@@ -132,17 +146,18 @@ class Table {
 
   /**
    * Returns the windows of wanted rows that are probably the nearest to a vector: at least `many`, or all if there are
-   * fewer. The score of a window is the sum of the vector's numbers, each taken with the sign in the window's
-   * signature. This is far better than counting equal signs and costs no more: a table holds the sum for each value of
-   * each byte.
+   * fewer that may have the least cosine. The score of a window is the sum of the vector's numbers, each taken with the
+   * sign in the window's signature. This is far better than counting equal signs and costs no more: a table holds the
+   * sum for each value of each byte.
    */
-  nearest(vector: Float32Array, mask: Uint8Array, many: number, yieldCpu: YieldCpu): Window[] {
+  nearest({ vector, many, leastCos = -1 }: Wanted, mask: Uint8Array, yieldCpu: YieldCpu): Window[] {
     const { stride, signatures, count, rows } = this
     const { sums, most } = sumsOf(vector, stride * 4)
     // Sums lie in ±most. Each falls into a bucket, and the highest buckets that together hold enough are taken.
     const bucketOf = new Int16Array(count)
     const histogram = new Int32Array(BUCKETS)
     const perUnit = BUCKETS / (2 * most)
+    const bucket = (sum: number): number => Math.min(BUCKETS - 1, Math.max(0, Math.floor((sum + most) * perUnit)))
     for (let i = 0; i < count; i++) {
       if (i % STRETCH === 0) yieldCpu()
       bucketOf[i] = -1
@@ -156,12 +171,11 @@ class Table {
         low = (low + sums[table | (bits & 255)]! + sums[(table + 256) | ((bits >>> 8) & 255)]!) | 0
         high = (high + sums[(table + 512) | ((bits >>> 16) & 255)]! + sums[(table + 768) | (bits >>> 24)]!) | 0
       }
-      const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor((low + high + most) * perUnit)))
-      bucketOf[i] = bucket
-      histogram[bucket]!++
+      histogram[(bucketOf[i] = bucket(low + high))]!++
     }
+    const lowest = bucket((leastCos - MARGIN) * most)
     let least = BUCKETS - 1
-    for (let found = histogram[least]!; least > 0 && found < many; ) found += histogram[--least]!
+    for (let found = histogram[least]!; least > lowest && found < many; ) found += histogram[--least]!
     const nearest: Window[] = []
     for (let i = 0; i < count; i++) if (bucketOf[i]! >= least) nearest.push({ row: rows[i]!, number: this.numbers[i]! })
     return nearest

@@ -16,7 +16,7 @@ export function sqliteIndex(store: Store, file: string, toEmbed: (memory: Indexe
   const thread = makeSearch({ file })
   const merging = makeMerging(store)
   return {
-    ...makeWrite(sqliteWriter(merging.noteWritten), toEmbed),
+    ...makeWrite(store, sqliteWriter(merging.noteWritten), toEmbed),
     find: (search) => thread.ask(search.viewer, 'find', search),
     nearest: (query) => thread.ask(query.viewer, 'nearest', query),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),

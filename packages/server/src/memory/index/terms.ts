@@ -104,9 +104,13 @@ function* segmentsOf(text: readonly string[], kind: Kind): Generator<string, str
 const STEP = 2_048
 const WORD_COST = 8
 
-/** Returns words, in steps. */
-function* wordsIn(text: readonly string[], languages: readonly Language[], kind: Kind): Generator<void, Word[]> {
-  const words: Word[] = []
+/** Finds words, in steps. */
+function* wordsIn(
+  text: readonly string[],
+  languages: readonly Language[],
+  kind: Kind,
+  found: (word: Word) => void,
+): Generator<void, void> {
   let left = STEP
   const isStepOver = (cost: number): boolean => {
     left -= cost
@@ -117,7 +121,7 @@ function* wordsIn(text: readonly string[], languages: readonly Language[], kind:
   const small = languages.length === 1 ? smallWords[languages[0]!] : smallWords.en
   const addWord = (word: string): void => {
     const plain = unaccented(word)
-    if (!small.has(plain) && !russianSmallWords.has(plain)) words.push(formsOf(beginningOf(word, MAX_WORD), languages))
+    if (!small.has(plain) && !russianSmallWords.has(plain)) found(formsOf(beginningOf(word, MAX_WORD), languages))
   }
   const segments = segmentsOf(text, kind) // does nothing before the first segment is taken
   for (const word of text) {
@@ -130,18 +134,17 @@ function* wordsIn(text: readonly string[], languages: readonly Language[], kind:
       if (!NO_SPACES.test(piece)) addWord(piece)
       else if (isCut(piece))
         for (let segment = segments.next().value; segment !== END; segment = segments.next().value) {
-          words.push([beginningOf(segment, MAX_WORD)])
+          found([beginningOf(segment, MAX_WORD)])
           if (isStepOver(1)) yield
         }
       else
         for (const term of kind === 'text' ? pairsOf(piece) : askedTerms(piece)) {
-          words.push([term])
+          found([term])
           if (isStepOver(1)) yield
         }
       if (isStepOver(WORD_COST)) yield
     }
   }
-  return words
 }
 
 /** Characters by which the language of a text is detected. */
@@ -159,7 +162,7 @@ export function askedWords(query: string): { words: Word[]; languages: readonly 
   const languages = ownLanguages(text)
   const words: string[][] = []
   const wordOf = new Map<string, string[]>()
-  for (const forms of atOnce(wordsIn(text, languages, 'question'))) {
+  const addWord = (forms: Word): void => {
     let word = forms.map((form) => wordOf.get(form)).find((found) => found !== undefined)
     if (!word) words.push((word = []))
     for (const form of forms) {
@@ -167,22 +170,23 @@ export function askedWords(query: string): { words: Word[]; languages: readonly 
       wordOf.set(form, wordOf.get(form) ?? word)
     }
   }
+  atOnce(wordsIn(text, languages, 'question', addWord))
   return { words, languages }
 }
 
-/** Returns the words of a stored text, in their order and as often as they occur, in steps. */
-export function* wordSteps(text: string): Generator<void, Word[]> {
+/** Finds the words of a stored text, in their order and as often as they occur, in steps. */
+export function* wordSteps(text: string, found: (word: Word) => void): Generator<void, void> {
   const all = written(text)
   if (text.length > TOLD_BY) yield
   const languages = ownLanguages(text.length > TOLD_BY ? written(text.slice(0, TOLD_BY)) : all)
-  return yield* wordsIn(all, languages, 'text')
+  yield* wordsIn(all, languages, 'text', found)
 }
 
 /**
  * The most different forms of a memory that are indexed. English text of 32,768 characters has some 2,500; a text of
  * that many different characters had 45,000, which took half a second to write.
  */
-const MAX_DISTINCT = 8_192
+export const MAX_DISTINCT = 8_192
 
 export interface Counted {
   /** Weighted frequency of each form. */
@@ -191,29 +195,26 @@ export interface Counted {
   length: number
 }
 
-/** Counts the words that are indexed: all, or the first of a text with very many different words. In steps. */
-export function* countSteps(title: readonly Word[], content: readonly Word[]): Generator<void, Counted> {
+/**
+ * Counts the words that are indexed: all, or the first of a text with very many different words. In steps. Words are
+ * counted as they are found: a list of 45,000 words and their forms lived through many of V8's young collections.
+ */
+export function* countSteps(title: string, content: string): Generator<void, Counted> {
   const counts = new Map<string, number>()
   let length = 0
-  let left = STEP
-  for (const [words, weight] of [
-    [title, TITLE_WEIGHT],
-    [content, 1],
-  ] as const)
-    for (const forms of words) {
-      if (--left === 0) {
-        left = STEP
-        yield
-      }
-      if (counts.size >= MAX_DISTINCT && !forms.every((form) => counts.has(form))) continue
+  const counter =
+    (weight: number) =>
+    (forms: Word): void => {
+      if (counts.size >= MAX_DISTINCT && !forms.every((form) => counts.has(form))) return
       for (const form of forms) counts.set(form, (counts.get(form) ?? 0) + weight)
       length += weight
     }
+  yield* wordSteps(title, counter(TITLE_WEIGHT))
+  yield* wordSteps(content, counter(1))
   return { counts, length }
 }
 
-export const countWords = (title: readonly Word[], content: readonly Word[]): Counted =>
-  atOnce(countSteps(title, content))
+export const countWords = (title: string, content: string): Counted => atOnce(countSteps(title, content))
 
 /** Changes whenever these rules change. Memories that were indexed by older rules are indexed again. */
 export const WORD_RULES = 2

@@ -1,14 +1,16 @@
 // Stores the index on PostgreSQL: a row for each word, grams as an array, and vectors for pgvector where the server has
 // it.
-import { one, type Db, type Insert } from '../../store/db.ts'
+import type { Db, Insert } from '../../store/db.ts'
 import { bitsOf, bytesOf } from '../embed/embedding.ts'
 import { gramArray } from './grams.ts'
 import type { Pgvector } from './pgvector.ts'
-import { firstVersion, PUT_RULES, PUT_STATE, type EngineWriter, type IndexedWords } from './write.ts'
+import type { EngineWriter, IndexedWords } from './engine-writer.ts'
+import { advanceState, putState, replaceState } from './index-state.ts'
 
 const WORDS: Insert = {
   into: 'memory_words',
   columns: { tenant_id: 'text', word: 'text', memory_id: 'text', frequency: 'integer', length: 'integer' },
+  conflict: 'on conflict do nothing',
 }
 
 const VECTORS: Insert = {
@@ -31,28 +33,32 @@ const NOTE_CHANGE = `insert into memory_changes (tenant_id, memory_id, changed_b
 /** Words and how often they count, in their order: two transactions insert them in the same one. */
 type Frequencies = readonly (readonly [word: string, frequency: number])[]
 
-function* encode(_tenantId: string, counts: ReadonlyMap<string, number>): Generator<void, Frequencies> {
-  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1))
+function* encode(_tenantId: string, counts: ReadonlyMap<string, number>): Generator<void, Frequencies[]> {
+  const words = [...counts].sort(([a], [b]) => (a < b ? -1 : 1))
+  const parts: Frequencies[] = []
+  for (let from = 0; from < words.length; from += WORDS_IN_PART) parts.push(words.slice(from, from + WORDS_IN_PART))
+  return parts.length > 0 ? parts : [[]]
 }
 
-/** Words in an insert, which takes two milliseconds to make and send. All but long memories have fewer. */
-const AT_ONCE = 1_024
+/** Words of a part: two milliseconds to make and send the insert. All but long memories have one part. */
+const WORDS_IN_PART = 1_024
+
+const writePart = (
+  tx: Db,
+  { tenant_id, id, length }: Omit<IndexedWords<Frequencies>, 'parts'>,
+  words: Frequencies,
+): Promise<unknown> =>
+  tx.insertMany(
+    WORDS,
+    words.map(([word, frequency]) => [tenant_id, word, id, frequency, length]),
+  )
 
 /** Writes the words of a memory in place of its present words. */
-async function writeWords(
-  tx: Db,
-  { tenant_id, id, words, length }: IndexedWords<Frequencies>,
-  hasSome: boolean,
-): Promise<void> {
+async function writeWords(tx: Db, words: IndexedWords<Frequencies>, hasSome: boolean): Promise<void> {
+  const { tenant_id, id } = words
   // The words of the memory, whose state this transaction has locked.
   if (hasSome) await tx.run('delete from memory_words where tenant_id = ? and memory_id = ?', [tenant_id, id])
-  for (let from = 0; from < words.length; from += AT_ONCE) {
-    const some = words.slice(from, from + AT_ONCE)
-    await tx.insertMany(
-      WORDS,
-      some.map(([word, frequency]) => [tenant_id, word, id, frequency, length]),
-    )
-  }
+  for (const part of words.parts) await writePart(tx, words, part)
 }
 
 export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter<Frequencies> => ({
@@ -66,17 +72,19 @@ export const postgresWriter = (extension: Pick<Pgvector, 'keep'>): EngineWriter<
     )
   },
   async putWords(tx, words) {
-    const { tenant_id, id, length } = words
-    const first = firstVersion()
-    // Returns the version: the first one only if the row is new and there are no words to delete.
-    const row = await one<{ version: number }>(tx, `${PUT_STATE} returning version`, [tenant_id, id, length, first])
-    await writeWords(tx, words, row!.version !== first)
+    const { version, isNew } = await putState(tx, words, 'version')
+    await writeWords(tx, words, !isNew)
+    return version
   },
   async replaceWords(tx, words, version) {
-    const { tenant_id, id, length } = words
-    if ((await tx.run(PUT_RULES, [length, tenant_id, id, version])) === 0) return false
-    await writeWords(tx, words, true)
-    return true
+    const state = await replaceState<{ version: number }>(tx, words, version, 'version')
+    if (state) await writeWords(tx, words, true)
+    return state?.version ?? null
+  },
+  async addWords(tx, later) {
+    const state = await advanceState<{ length: number }>(tx, later, 'length')
+    if (state) await writePart(tx, { ...later, ...state }, later.words)
+    return state !== undefined
   },
   async remove(tx, tenantId, id) {
     // Each statement deletes what one memory has. The state is first: concurrent writers of words or vectors lock it

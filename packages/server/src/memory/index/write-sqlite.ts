@@ -1,9 +1,10 @@
 // Stores the index on the embedded store: words and grams in FTS5, whose rows are identified by number.
 import { one, type Db, type Insert } from '../../store/db.ts'
 import { bytesOf, signatureOf } from '../embed/embedding.ts'
+import type { EngineWriter } from './engine-writer.ts'
 import { gramWord } from './grams.ts'
-import { TITLE_WEIGHT } from './terms.ts'
-import { firstVersion, PUT_RULES, PUT_STATE, type EngineWriter } from './write.ts'
+import { advanceState, putState, replaceState } from './index-state.ts'
+import { MAX_DISTINCT, TITLE_WEIGHT } from './terms.ts'
 
 /** Returns the token of a word in the full-text index. Tenants share the index but never a token. */
 export const wordToken = (tenantId: string, term: string): string => `${tenantId.toLowerCase()}_${term}`
@@ -35,36 +36,72 @@ const STEP = 65_536
  * Writes a word as often as it counts, with as few tokens as possible: three of the content are one of the title. Equal
  * tokens stand together, which the full-text index takes in half the time.
  */
-function* encode(tenantId: string, counts: ReadonlyMap<string, number>): Generator<void, Tokens> {
-  const parts: Tokens<Buffer>[] = []
+function* encode(tenantId: string, counts: ReadonlyMap<string, number>): Generator<void, Tokens[]> {
+  const parts: Tokens[] = []
   const prefix = wordToken(tenantId, '')
+  let done: Tokens<Buffer>[] = []
+  let words = 0
   let title = ''
   let content = ''
-  const addPart = (): void => {
-    parts.push({ title: Buffer.from(title), content: Buffer.from(content) })
+  const endStep = (): void => {
+    done.push({ title: Buffer.from(title), content: Buffer.from(content) })
     title = content = ''
+  }
+  const endPart = (): void => {
+    const joined = (column: 'title' | 'content') => Buffer.concat(done.map((step) => step[column]))
+    parts.push(done.length === 1 ? done[0]! : { title: joined('title'), content: joined('content') })
+    done = []
+    words = 0
   }
   for (const [term, count] of counts) {
     const token = `${prefix}${term} `
     title += token.repeat(Math.floor(count / TITLE_WEIGHT))
     content += token.repeat(count % TITLE_WEIGHT)
-    if (title.length + content.length < STEP) continue
-    addPart()
+    const isPartOver = ++words === WORDS_IN_PART
+    if (!isPartOver && title.length + content.length < STEP) continue
+    endStep()
+    if (isPartOver) endPart()
     yield
   }
-  if (parts.length === 0) return { title, content }
-  addPart()
-  return {
-    title: Buffer.concat(parts.map((part) => part.title)),
-    content: Buffer.concat(parts.map((part) => part.content)),
-  }
+  if (parts.length === 0 && done.length === 0) return [{ title, content }]
+  if (title !== '' || content !== '') endStep()
+  if (done.length > 0) endPart()
+  return parts
 }
 
-/** Writes the words of a memory under its number, in place of its present words. */
-function writeWords(tx: Db, doc: number, { title, content }: Tokens, hasSome: boolean): void {
-  // Both run at the end of the transaction; the number is that of a state that this transaction has written.
-  if (hasSome) tx.runLast('delete from memory_words where rowid = ?', [doc])
-  tx.runLast('insert into memory_words (rowid, title, content) values (?, ?, ?)', [doc, title, content])
+/** Words of a part: two milliseconds of a commit. English text of any length has one part or two. */
+const WORDS_IN_PART = 2_048
+/** The last word may have several forms. */
+const MOST_PARTS = Math.ceil(MAX_DISTINCT / WORDS_IN_PART) + 1
+/** A part of the words stands under the number of the memory and a multiple of this. */
+export const PART = 2 ** 40
+
+const rowOf = (doc: number, part: number): number => doc + part * PART
+
+/** The state of a memory, whose number its words have. */
+interface Numbered {
+  doc: number
+}
+
+/** Deletes the words of a memory at the end of the transaction, which has written or deleted its state. */
+function deleteWords(tx: Db, doc: number): void {
+  for (let part = 0; part < MOST_PARTS; part++)
+    tx.runLast('delete from memory_words where rowid = ?', [rowOf(doc, part)])
+}
+
+/** Writes a part of the words of a memory at the end of the transaction, which has written its state. */
+function writePart(tx: Db, doc: number, part: number, { title, content }: Tokens): void {
+  tx.runLast('insert or replace into memory_words (rowid, title, content) values (?, ?, ?)', [
+    rowOf(doc, part),
+    title,
+    content,
+  ])
+}
+
+/** Writes the words of a memory in place of its present words. */
+function writeWords(tx: Db, doc: number, parts: readonly Tokens[], hasSome: boolean): void {
+  if (hasSome) deleteWords(tx, doc)
+  parts.forEach((words, part) => writePart(tx, doc, part, words))
 }
 
 /** `noteWritten` is called after each commit that has changed the index of a memory. */
@@ -85,26 +122,20 @@ export const sqliteWriter = (noteWritten: () => void): EngineWriter<Tokens> => (
     ])
   },
   async putWords(tx, words) {
-    const first = firstVersion()
-    // Returns the number, and the version: the first one only if the row is new and there are no words to delete.
-    const row = await one<{ doc: number; version: number }>(tx, `${PUT_STATE} returning doc, version`, [
-      words.tenant_id,
-      words.id,
-      words.length,
-      first,
-    ])
-    writeWords(tx, row!.doc, words.words, row!.version !== first)
+    const { doc, version, isNew } = await putState<Numbered>(tx, words, 'doc, version')
+    writeWords(tx, doc, words.parts, !isNew)
+    return version
   },
   async replaceWords(tx, words, version) {
-    // Returns the number of the words, or no row if the text has changed.
-    const row = await one<{ doc: number }>(tx, `${PUT_RULES} returning doc`, [
-      words.length,
-      words.tenant_id,
-      words.id,
-      version,
-    ])
-    if (row) writeWords(tx, row.doc, words.words, true)
-    return row !== undefined
+    const state = await replaceState<Numbered & { version: number }>(tx, words, version, 'doc, version')
+    if (state) writeWords(tx, state.doc, words.parts, true)
+    return state?.version ?? null
+  },
+  async addWords(tx, later) {
+    const state = await advanceState<Numbered>(tx, later, 'doc')
+    if (state) writePart(tx, state.doc, later.part, later.words)
+    tx.afterCommit(noteWritten)
+    return state !== undefined
   },
   async remove(tx, tenantId, id) {
     // Each statement deletes the row of one memory and returns its number in the full-text index, whose row is deleted
@@ -120,7 +151,7 @@ export const sqliteWriter = (noteWritten: () => void): EngineWriter<Tokens> => (
       'delete from memory_recall where tenant_id = ? and memory_id = ? returning doc',
       [tenantId, id],
     )
-    if (words) tx.runLast('delete from memory_words where rowid = ?', [words.doc])
+    if (words) deleteWords(tx, words.doc)
   },
   async insertVectors(tx, model, tenantId, memoryId, windows) {
     await tx.insertMany(

@@ -1,63 +1,15 @@
-// Writes the index of a memory (words, grams and facts) in the transaction of the verb that writes the memory. A verb
-// passes the memory as it is now and as it was before; what has to be written follows from that here.
-import type { Db } from '../../store/db.ts'
-import type { Embedded } from '../embed/embedding.ts'
-import { makeAnalyse, type Encode } from './analyse.ts'
+// Writes the index of a memory (words, grams and facts) in the transaction of the verb that writes the memory. Very
+// many words follow after it (write-later.ts). A verb passes the memory as it is now and as it was before; what has to
+// be written follows from that here.
+import type { Db, Store } from '../../store/db.ts'
+import { makeAnalyse, type Folded, type Texts } from './analyse.ts'
+import type { EngineWriter, IndexedWords, SearchableText } from './engine-writer.ts'
 import { lockMetadata, putFacts, removeFacts } from './facts.ts'
 import { audiencesOf, seedOf } from './grams.ts'
 import type { IndexedMemory, MemoryIndex, Named, ReadyVectors } from './memory-index.ts'
-import { WORD_RULES } from './terms.ts'
+import { makeWriteLater } from './write-later.ts'
 
-/** The searchable text of a memory: folded, with the grams of the text and of the audiences that may see it. */
-export interface SearchableText extends Named {
-  title: string
-  content: string
-  grams: readonly number[]
-}
-
-/** The words of a memory, in the form of the engine. */
-export interface IndexedWords<W> extends Named {
-  words: W
-  length: number
-}
-
-/** How an engine stores the index. */
-export interface EngineWriter<W> {
-  encode: Encode<W>
-  putText(tx: Db, text: SearchableText): Promise<void>
-  /** Writes the words of a memory or replaces them, and marks its text as not embedded. Vectors stay. */
-  putWords(tx: Db, words: IndexedWords<W>): Promise<void>
-  /** Replaces the words of a memory if its text is still at this version. Returns whether it is. */
-  replaceWords(tx: Db, words: IndexedWords<W>, version: number): Promise<boolean>
-  /** Removes the text and the words of a memory. Does nothing if it has none. */
-  remove(tx: Db, tenantId: string, id: string): Promise<void>
-  insertVectors(tx: Db, model: string, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
-  /** Logs that a memory has changed, for the search threads that keep columns of it. */
-  noteChange(tx: Db, tenantId: string, id: string): void
-}
-
-/**
- * Writes the state of the index for one memory: not embedded, not claimed, version incremented. Two writers of one
- * memory lock this row in turn before they touch its words and vectors; a writer of several memories locks them in the
- * order of their ids. A new row gets its first version.
- */
-export const PUT_STATE = `insert into memory_recall (tenant_id, memory_id, length, version, embedded, claimed_until, word_rules) values (?, ?, ?, ?, '', 0, ${WORD_RULES})
-  on conflict (tenant_id, memory_id) do update set length = excluded.length, version = memory_recall.version + 1, embedded = '', claimed_until = 0, retry_at = 0, word_rules = excluded.word_rules`
-
-/**
- * Returns a random version. A memory that is deleted and created again thus has other versions than before, so that
- * vectors of its old text that arrive late are not taken for those of the new one.
- */
-export const firstVersion = (): number => 1 + Math.floor(Math.random() * 2 ** 40)
-
-/** Selects words that older rules made. Must be written as in the partial index over them. */
-export const OLD_WORDS = `word_rules < ${WORD_RULES}`
-
-/** Records that the words follow the present rules, if the text is still at this version. */
-export const PUT_RULES = `update memory_recall set word_rules = ${WORD_RULES}, length = ?
-  where tenant_id = ? and memory_id = ? and version = ?`
-
-function textOf(memory: IndexedMemory, title: string, content: string, grams: Iterable<number>): SearchableText {
+function textOf(memory: IndexedMemory, { title, content, grams }: Folded): SearchableText {
   const { tenant_id, id } = memory
   return { tenant_id, id, title, content, grams: [...audiencesOf(memory, seedOf(tenant_id)), ...grams] }
 }
@@ -68,13 +20,32 @@ const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
 
 /** `toEmbed` is called with each memory whose text is new, after the commit. */
 export function makeWrite<W>(
+  store: Pick<Store, 'tx'>,
   engine: EngineWriter<W>,
   toEmbed: (memory: IndexedMemory) => void,
 ): Pick<MemoryIndex, 'analyseAhead' | 'put' | 'reword' | 'remove' | 'keep'> {
-  const analyse = makeAnalyse(engine.encode)
+  const later = makeWriteLater(store, engine)
+  const analyse = makeAnalyse(engine.encode, later.hasRoom)
+
+  /** Writes the words of a text: in the transaction, or after it if there are many and somebody waits for them. */
+  async function putWords(
+    tx: Db,
+    memory: Texts & Pick<IndexedMemory, 'id' | 'agent_id'>,
+    { parts, length, isAhead }: ReturnType<typeof analyse.take>,
+    put: (words: IndexedWords<W>) => Promise<number | null>,
+  ): Promise<number | null> {
+    const { tenant_id, id, agent_id } = memory
+    const isLater = isAhead && parts.length > 1
+    const version = await put({ tenant_id, id, length, parts: isLater ? [] : parts })
+    if (version !== null)
+      tx.afterCommit(() =>
+        analyse.drop(memory, isLater ? later.write({ tenant_id, id, agent_id, version, parts }) : undefined),
+      )
+    return version
+  }
 
   /** Stores the vectors of a text that was put in the same transaction. */
-  async function store(tx: Db, { tenant_id, id }: Named, { model, windows }: ReadyVectors): Promise<void> {
+  async function storeVectors(tx: Db, { tenant_id, id }: Named, { model, windows }: ReadyVectors): Promise<void> {
     // Marks a memory as embedded.
     await tx.run('update memory_recall set embedded = ? where tenant_id = ? and memory_id = ?', [model, tenant_id, id])
     await engine.insertVectors(tx, model, tenant_id, id, windows)
@@ -88,18 +59,16 @@ export function makeWrite<W>(
         before === undefined || names.some((name) => memory[name] !== before[name])
       const newText = differs('title', 'content')
       if (newText) {
-        const { title, content, grams, words, length } = analyse.take(memory)
-        tx.afterCommit(() => analyse.drop(memory))
-        await engine.putText(tx, textOf(memory, title, content, grams))
-        await engine.putWords(tx, { tenant_id: memory.tenant_id, id: memory.id, words, length })
+        const analysed = analyse.take(memory)
+        await engine.putText(tx, textOf(memory, analysed))
+        await putWords(tx, memory, analysed, (words) => engine.putWords(tx, words))
         // The vectors of the old text must not find anything any more.
         if (before) await removeVectors(tx, memory.tenant_id, memory.id)
-        if (ready) await store(tx, memory, ready)
+        if (ready) await storeVectors(tx, memory, ready)
         else tx.afterCommit(() => toEmbed(memory))
       } else if (differs('scope', 'team_id')) {
-        const { title, content, grams } = analyse.takeFolded(memory)
         tx.afterCommit(() => analyse.drop(memory))
-        await engine.putText(tx, textOf(memory, title, content, grams))
+        await engine.putText(tx, textOf(memory, analyse.takeFolded(memory)))
       }
       if (!differs('metadata')) return
       if (before) await removeFacts(tx, memory.tenant_id, memory.id)
@@ -107,12 +76,12 @@ export function makeWrite<W>(
     },
     async reword(tx, texts, version) {
       const { tenant_id, id } = texts
+      if (later.isUnderWay(texts)) return false
       // Before the index, in the order of the verbs: a change of the metadata alone locks the memory and no index.
       const memory = await lockMetadata(tx, texts)
       if (!memory) return false
-      const { words, length } = analyse.take(texts)
-      tx.afterCommit(() => analyse.drop(texts))
-      if (!(await engine.replaceWords(tx, { tenant_id, id, words, length }, version))) return false
+      const replace = (words: IndexedWords<W>) => engine.replaceWords(tx, words, version)
+      if ((await putWords(tx, texts, analyse.take(texts), replace)) === null) return false
       engine.noteChange(tx, tenant_id, id)
       await removeFacts(tx, tenant_id, id)
       await putFacts(tx, memory)

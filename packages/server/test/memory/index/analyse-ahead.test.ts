@@ -4,9 +4,10 @@ import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { onBothEngines } from '../../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../../support/service.ts'
-import { makeAnalyse } from '../../../src/memory/index/analyse.ts'
+import { makeAnalyse, NOTHING_AHEAD } from '../../../src/memory/index/analyse.ts'
 import { countWords, TITLE_WEIGHT } from '../../../src/memory/index/terms.ts'
-import { aMemory, everyCharacter, memoryCalls, wordsOf } from '../tools.ts'
+import { PART } from '../../../src/memory/index/write-sqlite.ts'
+import { aMemory, everyCharacter, memoryCalls } from '../tools.ts'
 
 test('[LOAD-3] few long texts are analysed at once, some of them for other tenants, and the rest wait', async () => {
   let underWay = 0
@@ -17,6 +18,7 @@ test('[LOAD-3] few long texts are analysed at once, some of them for other tenan
     most = Math.max(most, ++underWay)
     yield
     underWay--
+    return []
   })
   const text = 'word '.repeat(1_000)
   const loud = Array.from({ length: 40 }, (_, i) => analyseAhead({ tenantId: 'loud', id: 'a' }, `${i}`, text))
@@ -24,6 +26,51 @@ test('[LOAD-3] few long texts are analysed at once, some of them for other tenan
   assert.ok(most <= 4, `${most} at once`)
   assert.equal(begun.length, 41)
   assert.ok(begun.indexOf('quiet') < 6, String(begun))
+})
+
+test('[LOAD-13] no text is analysed before there is room for its words', async () => {
+  const begun: string[] = []
+  const room = Promise.withResolvers<void>()
+  const { analyseAhead } = makeAnalyse(
+    function* (tenantId) {
+      begun.push(tenantId)
+      yield
+      return []
+    },
+    () => room.promise,
+  )
+  const analysis = analyseAhead({ tenantId: 'one', id: 'a' }, 'title', 'word '.repeat(1_000))
+  for (let turn = 0; turn < 20; turn++) await nextTurn()
+  assert.deepEqual(begun, [])
+  room.resolve()
+  await analysis
+  assert.deepEqual(begun, ['one'])
+})
+
+test('[LOAD-13] of two that send the same text each waits for its own words', async () => {
+  const { analyseAhead, drop } = makeAnalyse(function* () {
+    yield
+    return []
+  })
+  const content = 'word '.repeat(1_000)
+  const ahead = () => analyseAhead({ tenantId: 'one', id: 'a' }, 'title', content)
+  const [first, second] = [await ahead(), await ahead()]
+  const isOver = async (waiting: Promise<void>): Promise<boolean> => {
+    let over = false
+    void waiting.then(() => (over = true))
+    for (let turn = 0; turn < 5; turn++) await nextTurn()
+    return over
+  }
+  const writes = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+  const texts = { tenant_id: 'one', title: 'title', content }
+  // Nobody can tell whose transaction it was.
+  drop(texts, writes[0].promise)
+  for (const { written } of [first, second]) assert.equal(await isOver(written()), false)
+  writes[0].resolve()
+  drop(texts, writes[1].promise)
+  for (const { written } of [first, second]) assert.equal(await isOver(written()), false)
+  writes[1].resolve()
+  for (const { written } of [first, second]) assert.equal(await isOver(written()), true)
 })
 
 test('[LOAD-3] an analysis ends, or is not begun, when its client has gone', async () => {
@@ -37,6 +84,7 @@ test('[LOAD-3] an analysis ends, or is not begun, when its client has gone', asy
       yield
     }
     ended++
+    return []
   })
   const text = 'word '.repeat(1_000)
   const analyses = await Promise.allSettled(
@@ -145,12 +193,12 @@ onBothEngines((engine) => {
   test('[RCL-4] every word of a long text counts as often on either engine, and three times in the title', async () => {
     const [title, content] = ['日本語漢字'.repeat(1_500), `${'日本 '.repeat(3_000)}${everyCharacter.slice(0, 9_000)}`]
     const { id } = await calls.make(agent, { title, content })
-    const { counts, length } = countWords(wordsOf(title), wordsOf(content))
+    const { counts, length } = countWords(title, content)
     const kept = await service.store.rows<{ word: string; frequency: number; length: number }>(
       service.store.dialect.engine === 'sqlite'
         ? `select term as word, r.length,
                   sum(case col when 'title' then ${TITLE_WEIGHT} else 1 end) as frequency
-             from memory_word_places p join memory_recall r on r.doc = p.doc where r.memory_id = ? group by term, r.length`
+             from memory_word_places p join memory_recall r on r.doc = p.doc % ${PART} where r.memory_id = ? group by term, r.length`
         : 'select word, length, frequency from memory_words where memory_id = ?',
       [id],
     )
@@ -183,7 +231,7 @@ onBothEngines((engine) => {
         while (!caller.isGone!()) await nextTurn()
         analysed.resolve()
         // An import goes away in the analysis, the others after it.
-        if (path!.endsWith('import')) await analyseAhead(caller, title, content)
+        return path!.endsWith('import') ? analyseAhead(caller, title, content) : NOTHING_AHEAD
       }
       const headers = {
         authorization: `Bearer ${agent.token}`,

@@ -185,6 +185,23 @@ for (const [name, open] of Object.entries(WAYS)) {
       }
     })
 
+    test('[KEP-12] with a least cosine, those that have it are found', async () => {
+      const { index, size } = opened
+      for (const query of queries) {
+        const { viewer, now, model } = searchFor(query, 0)
+        const meaning = { vector: query, tokens: NO_TOKENS }
+        const cosines = memories
+          .slice(0, size)
+          .filter(({ owner }) => owner === 'agt_me')
+          .map(({ windows }) => Math.max(...windows.map(({ vector }) => dot(query, vector))))
+          .sort((a, b) => b - a)
+        const leastCos = (cosines[2]! + cosines[3]!) / 2
+        const found = await index.nearest({ viewer, limit: 5, now, model, meaning, leastCos })
+        const wanted = found.filter(({ cos }) => cos >= leastCos)
+        assert.equal(wanted.length, 3)
+      }
+    })
+
     if (name === 'pgvector') {
       test('[RCL-12] BM25 is the same as a function and as SQL', async () => {
         const earned = saturationSql('f', 'l', 'a')
