@@ -11,7 +11,12 @@ import { togetherOrAlone } from '../store/together.ts'
 import { addToCount, findConflict, insertInterests, shownInterest, type InterestRow } from './sql.ts'
 
 const MAX_INTERESTS = 10_000
-const MAX_BATCH = 100
+/**
+ * Interests in one transaction. Their statements are sent in one turn of the event loop, and their callers are told in
+ * one: a hundred took 10 ms each time. Beside four hundred clients that create interests, the 99th percentile of a
+ * neighbour on PostgreSQL was 35 to 540 ms with 100, 31 to 150 with 32, and 16 to 160 with 16, most often below 50.
+ */
+const MAX_BATCH = 16
 
 export interface NewInterest {
   row: InterestRow
