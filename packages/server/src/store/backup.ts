@@ -68,7 +68,7 @@ export function inspectDatabase(file: string): StoreFile {
     const schemaVersion = value('select max(version) from schema_migrations')
     const fingerprint = value("select value from settings where name = 'secret_fingerprint'")
     if (typeof schemaVersion !== 'number' || typeof fingerprint !== 'string')
-      throw new Error(`${file} is not a sensorium store.`)
+      throw new Error(`${file} is not a sensorium store, or is damaged.`)
     const newest = newestVersion('sqlite')
     if (schemaVersion > newest)
       throw new Error(

@@ -74,6 +74,8 @@ export interface Dialect {
   forShare: string
   /** Like `forShare`, for one table of a join. */
   forShareOf(alias: string): string
+  /** A statement with one row if the table exists whose name is bound, otherwise with none. */
+  hasTable: string
 }
 
 /**

@@ -20,8 +20,7 @@ export const readDistribution = (): Readonly<Record<string, Distribution>> =>
 
 /** Whether the server has Citus, judged by its catalogue of distributed tables. Locks nothing. */
 export const hasCitus = async (db: Reads): Promise<boolean> =>
-  db.dialect.engine === 'postgres' &&
-  (await db.rows("select 1 as there where to_regclass('pg_dist_partition') is not null")).length > 0
+  (await db.rows(db.dialect.hasTable, ['pg_dist_partition'])).length > 0
 
 /** The tables of this store that Citus has distributed in any way. Locks nothing. */
 async function distributedTables(db: Reads): Promise<Set<string>> {

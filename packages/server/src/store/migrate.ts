@@ -1,4 +1,4 @@
-// Migrations are numbered, forward only, one SQL text for both engines, and run under a lock. A store that is newer
+// Migrations are numbered, forward only, one SQL text for all engines, and run under a lock. A store that is newer
 // than this code is refused, because its rows may have a meaning that this code does not know.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +32,7 @@ interface Migration {
 
 // `/* sqlite: … */` and `/* postgres: … */` are for one engine only: storage options, nothing that changes a meaning.
 const forEngine = (sql: string, engine: string): string =>
-  sql.replace(/\/\* (sqlite|postgres): (.*?) \*\//g, (_, only: string, text: string) => (only === engine ? text : ''))
+  sql.replace(/\/\* (\w+): ([^*]*) \*\//g, (_, only: string, text: string) => (only === engine ? text : ''))
 
 export function readMigrations(engine: string): Migration[] {
   return readdirSync(fileURLToPath(FOLDER))
@@ -59,11 +59,7 @@ export const schemaStanding = async (db: Db): Promise<{ current: number; newest:
 
 /** The schema version a store has, 0 for an empty one. Changes nothing. */
 export async function schemaVersion(db: Db): Promise<number> {
-  const there =
-    db.dialect.engine === 'sqlite'
-      ? "select name from sqlite_master where name = 'schema_migrations'"
-      : "select 1 as name where to_regclass('schema_migrations') is not null"
-  if ((await db.rows(there)).length === 0) return 0
+  if ((await db.rows(db.dialect.hasTable, ['schema_migrations'])).length === 0) return 0
   const [row] = await db.rows<{ version: number | null }>('select max(version) as version from schema_migrations')
   return row?.version ?? 0
 }

@@ -19,6 +19,8 @@ export const dialect: Dialect = {
   forUpdate: 'for update',
   forShare: 'for share',
   forShareOf: (alias) => `for share of ${alias}`,
+  // A row if there is a table of this name.
+  hasTable: 'select 1 as found where to_regclass(?) is not null',
 }
 
 /** Four writers overlap their round trips and those of the disk; more of them only wait for each other. */

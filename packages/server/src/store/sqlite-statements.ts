@@ -31,6 +31,8 @@ export const dialect: Dialect = {
   forUpdate: '',
   forShare: '',
   forShareOf: () => '',
+  // A row if there is a table of this name.
+  hasTable: "select 1 as found from sqlite_master where type = 'table' and name = ?",
 }
 
 /** One process owns the file, and one connection of it writes. */

@@ -82,6 +82,13 @@ onBothEngines((engine) => {
     assert.equal(await store.lookUp("select n from items where id = 'z'"), undefined)
   })
 
+  test('[STO-7] the dialect tells whether a table exists', async () => {
+    const { store } = opened
+    const found = async (table: string): Promise<number> => (await store.rows(store.dialect.hasTable, [table])).length
+    assert.equal(await found('items'), 1)
+    assert.equal(await found('no_such_items'), 0)
+  })
+
   test('[STO-7] lists are bound as one value', async () => {
     const { store } = opened
     await store.tx((tx) => put(tx, 'a', 'b', 'c,"d"'))
