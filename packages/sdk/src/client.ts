@@ -31,6 +31,11 @@ export interface ClientOptions {
    * is thrown at once, for a user who waits. By default a call waits for as long as it is asked to, up to five minutes.
    */
   maxRetryAfter?: number | undefined
+  /**
+   * Called with the error of an attempt before the call waits to be tried again, for a log: by default a service that
+   * is away is waited for in silence. An error that it throws fails the call.
+   */
+  onRetry?: ((error: unknown, waitMs: number) => void) | undefined
   /** The time limit of one attempt, 60,000 by default. The `wait` of a poll is added to it. */
   timeoutMs?: number | undefined
   /** Attributes added to every published event, typically `source`. */
@@ -129,6 +134,7 @@ export function createClient(options: ClientOptions): Client {
     attempts: options.attempts,
     maxRetryAfter: options.maxRetryAfter ?? Number.POSITIVE_INFINITY,
     timeoutMs: Math.min(options.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_MS),
+    onRetry: options.onRetry,
     parse: options.parse ?? JSON.parse,
   }
   const { apiKey, token } = options

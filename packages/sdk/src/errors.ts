@@ -83,7 +83,10 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
-/** Thrown by a handler to give the delivery back. It is delivered again after that many seconds. */
+/**
+ * Thrown by a handler to give the delivery back. It is delivered again after that many seconds, unless this was its
+ * last attempt.
+ */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
   readonly seconds: number

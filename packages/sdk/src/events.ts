@@ -6,7 +6,10 @@ import type { Call, CallOptions } from './request.ts'
 import { orAborted } from './wait.ts'
 
 /** An event to publish. Attributes that the client can fill in may be left out. */
-export type NewEvent = Pick<Event, 'type'> & Optional<Event> & { [extension: string]: unknown }
+export type NewEvent = Pick<Event, 'type'> & Optional<Event> & { [extension: string]: unknown } & Misspelt
+
+/** Attributes as other APIs spell them. CloudEvents has lower-case names alone, so these would be other attributes. */
+type Misspelt = { [name in 'replyTo' | 'correlationId' | 'causationId' | 'dataContentType' | 'traceParent']?: never }
 
 /** Attributes that every event of a client carries, unless the event sets its own. */
 export type EventDefaults = Readonly<Optional<Pick<Event, 'source'> & { causationid: string; traceparent: string }>>

@@ -47,6 +47,8 @@ export interface Connection {
   maxRetryAfter: number
   /** How long one attempt may take before it times out. The `wait` of a poll is added to it. */
   timeoutMs: number
+  /** Called before a call waits to be tried again. */
+  onRetry: ((error: unknown, waitMs: number) => void) | undefined
   /** Parses the JSON of responses and streams. */
   parse(text: string): unknown
 }
@@ -206,7 +208,7 @@ export function headersOf(method: string, body: unknown, options: CallOptions): 
 
 /** Attempts a call until it succeeds or its error is the result. A token that the service refuses is renewed once. */
 export async function retrying<T>(
-  limits: Pick<Connection, 'attempts' | 'maxRetryAfter'>,
+  limits: Pick<Connection, 'attempts' | 'maxRetryAfter' | 'onRetry'>,
   tokens: Tokens | null,
   signal: AbortSignal | undefined,
   send: (authorization: Record<string, string>) => Promise<T>,
@@ -226,6 +228,7 @@ export async function retrying<T>(
       }
       const ms = waitAfter(error, limits, tried, waitedMs)
       if (ms === null) throw error
+      limits.onRetry?.(error, ms)
       await sleep(ms, signal)
       waitedMs += ms
     }

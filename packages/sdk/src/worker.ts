@@ -65,8 +65,9 @@ export interface WorkerOptionsOf<Client, D> {
    */
   leaseSeconds?: number | undefined
   /**
-   * Called with the errors that the worker meets: a handler that threw, a service that is unreachable, a handled
-   * delivery that can no longer be acknowledged. By default they are written to the console.
+   * Called with the errors that the worker meets: a handler that threw anything but `RetryAfter` and `DeadLetter`, a
+   * service that is unreachable, a handled delivery that can no longer be acknowledged. By default they are written to
+   * the console.
    */
   onError?: Handler<[error: unknown, delivery?: Delivery]> | undefined
   /** Aborting it stops the worker. */
@@ -135,7 +136,8 @@ export function startWorker<Client extends WorkerClient<Client>, D>(
         // A handler that ignores its signal must not hold up a worker that is out of time.
         await orAborted(handle(work), outOfTime.signal)
       } catch (error) {
-        if (error !== unfinished) report(error, delivery)
+        // What a handler decides is no failure of it.
+        if (!(error instanceof RetryAfter || error instanceof DeadLetter)) report(error, delivery)
         return () => giveBack(deliveries, delivery, error, inHand.closed)
       }
       handled.add(delivery.event_id)

@@ -7,6 +7,7 @@ import {
   type Client,
   type DeadLetterItem,
   type ErrorBody,
+  type NewEvent,
   type Published,
 } from '@sensorium/client'
 import { eachOf } from '../src/pages.ts'
@@ -22,6 +23,16 @@ test('[SDK-1] a key is minted with scopes that are a constant', async () => {
   const scopes = ['send', 'receive'] as const
   await createClient({ url: 'http://service', token: 't', fetch: given }).keys.mint('agt_1', { scopes })
   assert.deepEqual(bodies, [{ scopes }])
+})
+
+test('[SDK-1] an attribute that is spelt as in other APIs does not compile', () => {
+  // @ts-expect-error It would be another attribute than `replyto`, and nobody would reply.
+  const misspelt: NewEvent = { type: 'a.b', replyTo: 'agt_1' }
+  const extended: NewEvent = { type: 'a.b', replyto: 'agt_1', tenantzone: 'eu' }
+  assert.deepEqual([misspelt, extended].map(Object.keys), [
+    ['type', 'replyTo'],
+    ['type', 'replyto', 'tenantzone'],
+  ])
 })
 
 // The types are a part of this test: with `exactOptionalPropertyTypes` it does not compile if one refuses undefined.

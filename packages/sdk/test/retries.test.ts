@@ -55,6 +55,27 @@ test('[SDK-8] the client gives up after its attempts, with the last error', asyn
   await assert.rejects(other.agents.list(), (error) => error instanceof SensoriumError && error.status === 500)
 })
 
+test('[SDK-8] `onRetry` hears of each attempt that is followed by another one', async () => {
+  const { fetch } = scripted([failed(503), () => new TypeError('x'), () => Response.json({ agents: [], total: 0 })])
+  const heard: [string, boolean][] = []
+  const onRetry = (error: unknown, waitMs: number): void => void heard.push([(error as Error).name, waitMs >= 0])
+  const client = createClient({ url: 'http://service', token: 't', fetch, onRetry })
+  await client.agents.list()
+  assert.deepEqual(heard, [
+    ['SensoriumError', true],
+    ['ConnectionError', true],
+  ])
+  const last = createClient({
+    url: 'http://service',
+    token: 't',
+    fetch: scripted([failed(503)]).fetch,
+    attempts: 1,
+    onRetry,
+  })
+  await assert.rejects(last.agents.list(), SensoriumError)
+  assert.equal(heard.length, 2)
+})
+
 test('[SDK-8] what no header can carry is refused at once, without a request', async () => {
   const { fetch, asked } = scripted([])
   const client = createClient({ url: 'http://service', token: 't', fetch })

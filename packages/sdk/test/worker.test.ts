@@ -34,7 +34,7 @@ onBothEngines((engine) => {
       ['dead', 'later'].map(async (what) => (await client.events.get(`odd-${what}`)).deliveries[0]!),
     )
     assert.deepEqual([dead!.state, dead!.dlq_reason, later!.state], ['dead_lettered', 'nosuch', 'pending'])
-    assert.equal(errors.length, 2)
+    assert.deepEqual(errors, [])
   })
 
   test('[SDK-13] a worker whose signal was aborted before it began stops at once', async () => {
@@ -67,7 +67,7 @@ onBothEngines((engine) => {
       const { agent, client } = await listener(`a.${mode}`)
       const errors: unknown[] = []
       const seen = counter(4)
-      const failed = counter(3)
+      const failed = counter(1)
       const worker = client.worker<{ what: string }>({
         mode,
         onError(error) {
@@ -89,7 +89,7 @@ onBothEngines((engine) => {
       await seen.reached
       await worker.stop()
       await worker.stopped
-      assert.equal(errors.length, 3)
+      assert.deepEqual(errors.map(String), ['Error: stumbled'], 'what a handler decides is not reported')
       const states = await Promise.all(
         ['dead', 'later', 'once'].map(async (what) => (await client.events.get(`${mode}-${what}`)).deliveries[0]!),
       )
