@@ -114,6 +114,9 @@ describe('events', { skip: noBrowser }, () => {
     await page.locator('.receipts').getByText('Dispatcher').waitFor()
     await page.locator('.receipts').getByText('by its interest').waitFor()
     await page.getByText('"Open the valve"').waitFor()
+    const acceptance = page.getByRole('region', { name: 'Acceptance' })
+    await acceptance.getByRole('link', { name: 'Sensor gateway' }).waitFor()
+    assert.deepEqual(await acceptance.locator('dt').allInnerTexts(), ['Received', 'Sender'])
     const causes = page.locator('.causes')
     await causes
       .getByRole('list', { name: 'What it led to' })
@@ -125,6 +128,14 @@ describe('events', { skip: noBrowser }, () => {
     await tree.getByText('"north"').waitFor()
     await tree.getByRole('button', { name: /^at/ }).click()
     await tree.getByText('"north"').waitFor({ state: 'detached' })
+    assert.deepEqual(complaints, [])
+  })
+
+  test('[UI-20] an agent, who may not ask from whom an event came, is not shown it', async () => {
+    const { page, complaints } = await console.signIn(console.plant.keys.sensor, '/events/advice-1')
+    await page.getByText('"Open the valve"').waitFor()
+    await page.getByRole('region', { name: 'Envelope' }).waitFor()
+    assert.equal(await page.getByRole('region', { name: 'Acceptance' }).count(), 0)
     assert.deepEqual(complaints, [])
   })
 
@@ -224,7 +235,24 @@ describe('events', { skip: noBrowser }, () => {
       .waitFor()
     await page.getByRole('link', { name: 'Overview' }).click()
     const latest = page.getByRole('region', { name: 'Latest events' })
-    await latest.getByText('Events that are accepted from now on appear here').waitFor()
+    await latest.getByText('pump/watched').waitFor()
+  })
+
+  test('[UI-19] a live list begins with the newest events of before', async () => {
+    await console.plant.publish(1, 50, { subject: 'pump/earlier' })
+    const { page } = await console.signIn(console.adminKey, '/events?type=com.plant.pump.*')
+    await page.getByRole('row', { name: /pump\/earlier/ }).waitFor()
+    await page.getByText(/^0 events arrived while this tab was watching, \d+ before/).waitFor()
+    await page.getByText('live', { exact: true }).waitFor()
+    await console.plant.publish(1, 95, { subject: 'pump/later' })
+    await page.getByRole('row', { name: /pump\/later/ }).waitFor()
+    assert.equal(await page.getByRole('row', { name: /pump\/later/ }).count(), 1)
+    const rows = await page.getByRole('row').allInnerTexts()
+    const at = (subject: string): number => rows.findIndex((row) => row.includes(subject))
+    assert.ok(at('pump/later') < at('pump/earlier'), 'the newest first')
+    // An expression holds for what arrives, and a search has none.
+    await page.getByLabel('Filter expression').fill('data.celsius > 90')
+    await page.getByRole('row', { name: /pump\/earlier/ }).waitFor({ state: 'detached' })
   })
 
   test('[UI-71] the overview shows no number before the stream has told it, and none of an earlier visit', async () => {

@@ -9,6 +9,8 @@ import { PageFrame } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { QueryResult } from '../../components/states.tsx'
 import { Moment } from '../../components/time.tsx'
+import { useSession } from '../../session/session.ts'
+import { Acceptance } from './acceptance.tsx'
 import { Causation } from './causation.tsx'
 import { Receipts } from './receipts.tsx'
 import './events.css'
@@ -36,6 +38,7 @@ export function EventPage() {
 }
 
 function EventBody({ id, trace: { event, deliveries } }: { id: string; trace: Trace }) {
+  const { can } = useSession()
   const cause = event?.['causationid']
   const others = Object.entries(event ?? {}).filter(([name]) => !KNOWN.includes(name))
   return (
@@ -72,6 +75,7 @@ function EventBody({ id, trace: { event, deliveries } }: { id: string; trace: Tr
                 }}
               />
             </Panel>
+            {can('admin') ? <Acceptance id={id} /> : null}
             {/* Apart from the envelope: publishers choose these names, and one may be `Source`. */}
             {others.length === 0 ? null : (
               <Panel title="Other attributes" count={others.length}>

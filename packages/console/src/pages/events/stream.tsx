@@ -1,4 +1,5 @@
-// Events as they are accepted, at most 200 a second. Pausing freezes the list; events that arrive then are counted.
+// Events as they are accepted, at most 200 a second, after the newest of before. Pausing freezes the list; events that
+// arrive then are counted.
 import { useEffect, useRef, useState } from 'react'
 import { useLive, useLiveStore } from '../../api/live.ts'
 import type { LiveEvents } from '../../api/live-events.ts'
@@ -11,6 +12,7 @@ import { EmptyStream } from './empty-stream.tsx'
 import './events.css'
 import { LiveBadge } from './live-badge.tsx'
 import { PUBLISH } from './publish-command.ts'
+import { useEarlier } from './use-earlier.ts'
 
 interface StreamProps {
   type: string
@@ -46,6 +48,8 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
   useEffect(() => () => store.filter({}), [store])
   const shown = held ?? live
   const missed = live.arrived - shown.arrived
+  // A search has no expressions.
+  const earlier = useEarlier({ ...live, ...shown }, type, filter === '')
   return (
     <>
       <div className="filters">
@@ -80,12 +84,13 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
         label="Events"
         fill
         columns={EVENT_COLUMNS}
-        rows={shown.events}
+        rows={earlier.length === 0 ? shown.events : [...shown.events, ...earlier]}
         keyOf={({ id }) => id}
         onOpen={({ id }) => onOpen(id)}
         foot={
           <span className="number">
             {countOf(shown)} arrived while this tab was watching
+            {earlier.length > 0 ? `, ${earlier.length} before` : ''}
             {live.leftOut > 0 ? ` · ${live.leftOut.toLocaleString()} more were too many to show` : ''}
           </span>
         }

@@ -4,12 +4,14 @@ import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
 import { EmptyStream } from '../events/empty-stream.tsx'
 import { PUBLISH } from '../events/publish-command.ts'
+import { useEarlier } from '../events/use-earlier.ts'
 
 const SHOWN = 8
 
-/** The latest events that were accepted while this tab was watching. */
+/** The latest events that were accepted. */
 export function LatestEvents({ live }: { live: LiveView }) {
-  const { events } = live
+  const earlier = useEarlier(live)
+  const events = [...live.events.slice(0, SHOWN), ...earlier].slice(0, SHOWN)
   return (
     <Panel
       title="Latest events"
@@ -27,7 +29,7 @@ export function LatestEvents({ live }: { live: LiveView }) {
         </EmptyStream>
       ) : (
         <ul className="lines">
-          {events.slice(0, SHOWN).map(({ id, type, subject, received_at }) => (
+          {events.map(({ id, type, subject, received_at }) => (
             <li key={id} className="row">
               <Link to="/events/$id" params={{ id }} className="grow row plain">
                 <code className="cut" dir="auto">
