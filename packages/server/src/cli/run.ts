@@ -21,7 +21,7 @@ export interface CommandEnvironment {
 /** Replaces `--help` and `--version` by the commands that they stand for. */
 function spelledOut(line: readonly string[]): string[] {
   if (line.length === 0) return ['help']
-  if (['--version', '-V'].includes(line[0]!)) return ['version']
+  if (['--version', '-V', '-v'].includes(line[0]!)) return ['version']
   if (!line.includes('--help') && !line.includes('-h')) return [...line]
   const named = line.filter((word) => !word.startsWith('-'))
   const known = commands.filter((command) => wordsOf(command)[0] === named[0]).map(wordsOf)

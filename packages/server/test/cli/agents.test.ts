@@ -123,6 +123,9 @@ test('[CLI-32] an agent is registered with an external id, and pushes to it are 
   const { body } = await admin.json('agents', 'update', id, '--mode', 'poll', '--endpoint', '')
   assert.deepEqual([body.delivery_mode, body.delivery_endpoint ?? null], ['poll', null])
   assert.equal((await admin.run('agents', 'update', id)).code, 2)
+  const again = await admin.run('agents', 'register', 'Pushed', '--external-id', 'pushed')
+  assert.equal(again.code, 1)
+  assert.match(again.stderr, new RegExp(`\nExisting: ${id}\n`))
 })
 
 test('[CLI-34] an org-admin learns that a key of the agent creates its interests', async () => {

@@ -37,6 +37,25 @@ test('[CLI-7] listen prints deliveries, and acknowledges them with --ack; withou
   assert.partialDeepStrictEqual(await queue(), { leased: 0, pending: 0 })
 })
 
+test('[CLI-7] publish sets the attributes that a reply needs', async () => {
+  const { env, json } = await listener(service, tenant, home.env)
+  const attributes = ['--reply-to', 'agt_1', '--correlation-id', 'question-1', '--time', '2026-01-02T03:04:05Z']
+  await json('publish', 'com.example.asked', '--id', 'cause-1')
+  await json('publish', 'com.example.replied', '--id', 'reply-1', '--cause', 'cause-1', ...attributes)
+  const { stdout } = await command(['listen', '--ack', '--count', '2', '--json'], env)
+  const payload = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line).payload)[1]
+  assert.partialDeepStrictEqual(payload, {
+    id: 'reply-1',
+    replyto: 'agt_1',
+    correlationid: 'question-1',
+    causationid: 'cause-1',
+    time: '2026-01-02T03:04:05Z',
+  })
+})
+
 test('[CLI-31] listen and events watch end when nobody responds at their address', async () => {
   const env = { ...home.env, SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`, SENSORIUM_URL: 'http://127.0.0.1:1' }
   for (const words of [['listen'], ['events', 'watch']]) {
@@ -51,7 +70,7 @@ test('[CLI-37] an org-admin watches events as they are accepted, and an agent ma
   const admin = { ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }
   const watching = startSensorium(['events', 'watch', '--type', 'com.watch.*', '--filter', 'data.n > 1'], admin)
   // Events before the stream is open are missed.
-  for (let n = 0; !watching.output().includes('com.watch.high'); n++) {
+  for (let n = 0; n < 60 && !watching.output().includes('com.watch.high'); n++) {
     await json('publish', 'com.watch.low', '--id', `low-${n}`, '--data', '{"n":1}')
     await json('publish', 'com.watch.high', '--id', `high-${n}`, '--subject', 'pump/7', '--data', '{"n":2}')
     await service.clock.advance(1_000)
@@ -62,6 +81,44 @@ test('[CLI-37] an org-admin watches events as they are accepted, and an agent ma
   assert.deepEqual([code, stdout.includes('com.watch.low')], [0, false])
   const refused = await command(['events', 'watch'], env)
   assert.equal(refused.code, 3)
+})
+
+test('[CLI-37] events watch ends after --count events, and says how many it left out', async () => {
+  const { agent, env, json } = await listener(service, tenant, home.env)
+  const admin = { ...env, SENSORIUM_KEY: tenant.adminKey }
+  const watch = (...more: string[]) =>
+    startSensorium(['events', 'watch', '--type', 'com.burst.*', '--json', ...more], admin)
+  const [one, all] = [watch('--count', '1'), watch()]
+  // Events before a stream is open are missed. A command takes a while.
+  let isOver = false
+  const ended = one.ended.finally(() => (isOver = true))
+  for (let n = 0; n < 60 && !(isOver && all.output().includes('com.burst.first')); n++) {
+    await json('publish', 'com.burst.first', '--id', `first-${n}`)
+    await service.clock.advance(1_000)
+  }
+  one.kill('SIGKILL') // does nothing to one that has ended
+  const { code: first, stdout: printed } = await ended
+  assert.deepEqual([first, printed.trim().split('\n').length], [0, 1])
+
+  for (const [batch, events] of [100, 100, 20].entries()) {
+    const body = Array.from({ length: events }, (_, i) => ({
+      specversion: '1.0',
+      id: `burst-${batch}-${i}`,
+      type: 'com.burst.many',
+      source: '/burst',
+    }))
+    const headers = { 'content-type': 'application/cloudevents-batch+json' }
+    const sent = await service.call('POST /v1/events', { token: agent.token, headers, body })
+    assert.equal(sent.status, 200, sent.text)
+  }
+  for (let n = 0; n < 10 && !all.output().includes('com.burst.last'); n++) {
+    await service.clock.advance(1_000)
+    await json('publish', 'com.burst.last', '--id', `last-${n}`)
+  }
+  all.kill('SIGINT')
+  const { code, stdout, stderr } = await all.ended
+  assert.match(stderr, /^20 more in this second, or too many to look at$/m)
+  assert.deepEqual([code, stdout.match(/com\.burst\.many/g)?.length], [0, 200])
 })
 
 test('[CLI-1] a lease is extended', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { after, before, test } from 'node:test'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -72,5 +73,9 @@ onBothEngines((engine) => {
     assert.equal(bad.code, 1)
     assert.match(bad.stdout, /^line 2: .+\n0 created, 0 updated, 1 skipped, 1 refused\.\n$/)
     assert.equal((await here('memories', 'import', file('nowhere'))).code, 2)
+
+    writeFileSync(file('out.gz'), gzipSync(readFileSync(file('out'))))
+    const compressed = await here('memories', 'import', file('out.gz'))
+    assert.deepEqual([compressed.code, compressed.stderr.includes('gunzip')], [2, true])
   })
 })

@@ -8,6 +8,10 @@ const EVENT = {
   '--source <uri>': 'where the event comes from (default: the agent itself)',
   '--id <text>': 'the id of the event (default: generated)',
   '--recipient <id>': 'an agent or channel that receives it in addition to those that match',
+  '--reply-to <id>': 'the recipient that a reply should have',
+  '--correlation-id <text>': 'in a reply: that of the question, or the id of the question',
+  '--cause <id>': 'the event that led to this one',
+  '--time <time>': 'when it happened',
 }
 
 const DEAD_LETTERS = {

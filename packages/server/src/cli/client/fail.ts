@@ -14,9 +14,11 @@ const REFUSED_KEY =
 function sentenceOf({ code, message, details }: SensoriumError): string {
   if (code === 'authentication_failed') return REFUSED_KEY
   const { expected, example } = details
+  const existing = details['existing_resource_id'] ?? details['existing_interest_id']
   const parts = [
     typeof expected === 'string' && !message.includes(expected) ? `Expected: ${expected}` : null,
     example === null || example === undefined ? null : `Example: ${JSON.stringify(example)}`,
+    typeof existing === 'string' ? `Existing: ${existing}` : null,
   ].filter((part) => part !== null)
   return [message, ...parts].join('\n')
 }

@@ -16,6 +16,9 @@ interface Source {
   close(): Promise<void>
 }
 
+/** Whether bytes begin like a file of gzip. No text in UTF-8 does. */
+const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+
 async function openFile(file: string): Promise<Source> {
   if (file === '-') return { stream: process.stdin, size: 0, close: async () => {} }
   const refused = (why: string): UsageError => new UsageError(`${file} cannot be read: ${why}`, 'a file')
@@ -42,6 +45,11 @@ export const run: ClientRun = async ({ args: [given], client, signal }) => {
     const decoder = new TextDecoder()
     let rest = ''
     for await (const chunk of stream) {
+      if (read === 0 && rest === '' && isGzip(chunk as Buffer))
+        throw new UsageError(
+          'The file is compressed: unpack it, as in `gunzip -c FILE | sensorium memories import -`',
+          'JSON lines',
+        )
       const whole = `${rest}${decoder.decode(chunk as Buffer, { stream: true })}`.split('\n')
       rest = whole.pop()!
       for (const line of whole) {
