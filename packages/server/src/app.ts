@@ -93,6 +93,8 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
     embedding: memory.embedding,
     memoryIndex: memory.index,
   })
+  // A counter that appears with its first failure has no increase that an alert could see.
+  for (const loop of Object.keys(background)) failedRounds.inc({ loop }, 0)
   const notice = makeNotice(clock)
   let loops: Loop[] = []
 

@@ -29,8 +29,7 @@ export async function bootstrap(store: Store, config: Config, tools: KeyTools): 
 }
 
 /** What a person on this machine would type to reach the service. */
-export function address({ publicUrl }: Pick<Config, 'publicUrl'>, listening: string): string {
-  if (publicUrl) return publicUrl
+export function localAddress(listening: string): string {
   const url = new URL(listening)
   // [::1] stays: on many machines localhost is 127.0.0.1 alone.
   if (['0.0.0.0', '[::]', '127.0.0.1'].includes(url.hostname)) url.hostname = 'localhost'
@@ -41,16 +40,21 @@ export function address({ publicUrl }: Pick<Config, 'publicUrl'>, listening: str
 export const keyLine = (adminKey: string): string => `  Org-admin key (shown this once):  ${adminKey}`
 
 interface Welcome {
-  url: string
+  listening: string
+  /** PUBLIC_URL, if it is set. */
+  publicUrl: string | null
   adminKey: string | null
   /** Whether the key is the one of BOOTSTRAP_ADMIN_KEY. */
   givenKey: boolean
   hasConsole: boolean
 }
 
-export function welcome({ url, adminKey, givenKey, hasConsole }: Welcome): string {
+export function welcome({ listening, publicUrl, adminKey, givenKey, hasConsole }: Welcome): string {
+  const local = localAddress(listening)
+  const url = publicUrl ?? local
+  const reached = publicUrl === null ? '' : ` and is reached as ${publicUrl} (PUBLIC_URL)`
   const console = hasConsole ? [`  Console    ${url}/console`] : []
-  const lines = [``, `  Sensorium listens on ${url}`, ...console, `  Reference  ${url}/docs`, ``]
+  const lines = [``, `  Sensorium listens on ${local}${reached}`, ...console, `  Reference  ${url}/docs`, ``]
   if (adminKey === null) return lines.join('\n')
   lines.push(
     givenKey ? `  The org-admin key is the one in BOOTSTRAP_ADMIN_KEY.` : keyLine(adminKey),

@@ -1,5 +1,5 @@
 // environment → configuration → one node, or several workers behind one port → signals
-import { address, bootstrap, keyLine, welcome } from './bootstrap.ts'
+import { bootstrap, keyLine, localAddress, welcome } from './bootstrap.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
@@ -15,10 +15,10 @@ const bootstrapOn =
     bootstrap(store, config, { makeId: idMaker(systemClock.now), secrets, now: systemClock.now })
 
 function greet(config: Config, log: Logger, listening: string, adminKey: string | null, told: object): void {
-  const url = address(config, listening)
+  const { publicUrl, console: hasConsole } = config
   const givenKey = config.bootstrapAdminKey !== null
-  process.stdout.write(welcome({ url, adminKey, givenKey, hasConsole: config.console }) + '\n')
-  log.info({ url, ...told }, 'ready')
+  process.stdout.write(welcome({ listening, publicUrl, adminKey, givenKey, hasConsole }) + '\n')
+  log.info({ url: publicUrl ?? localAddress(listening), listening, ...told }, 'ready')
 }
 
 /** Shows the key of a first start that fails after the key was stored, for example because the port is in use. */

@@ -9,6 +9,8 @@ export interface Guide {
   name: string
   title: string
   file: string
+  /** What docs/README.md says about it; empty for the overview, which it does not list. */
+  about: string
 }
 
 export interface GuideGroup {
@@ -36,13 +38,15 @@ export const guidesFolder = (): string | null =>
 const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? 'Guide'
 
 /** `linked` is the address of the guide in docs/README.md: `events.md`, or `../packages/sdk/README.md`. */
-function guideAt(folder: string, linked: string): Guide | null {
+function guideAt(folder: string, linked: string, about = ''): Guide | null {
   const file = path.resolve(folder, linked)
   if (!existsSync(file)) return null
-  if (linked === '../README.md') return { name: 'overview', file, title: 'Overview' }
+  if (linked === '../README.md') return { name: 'overview', file, title: 'Overview', about }
   const name = path.basename(linked.replace(/\/README\.md$/, ''), '.md')
-  return { name, file, title: titleOf(readFileSync(file, 'utf8')) }
+  return { name, file, title: titleOf(readFileSync(file, 'utf8')), about }
 }
+
+const capitalised = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /**
  * A line `For those who …:` begins a group, and each line `- [file.md](file.md): …` is a guide in it; so is the README
@@ -54,9 +58,9 @@ export function findGuides(folder: string): GuideGroup[] {
   if (overview) groups.push({ title: 'Start', guides: [overview] })
   for (const line of readFileSync(path.join(folder, 'README.md'), 'utf8').split('\n')) {
     const group = /^For those who (.+):$/.exec(line)?.[1]
-    if (group) groups.push({ title: group[0]!.toUpperCase() + group.slice(1), guides: [] })
-    const linked = /^- \[[^\]]+\]\(((?:\.\.\/packages\/\w+\/)?[\w-]+\.md)\)/.exec(line)?.[1]
-    const guide = linked ? guideAt(folder, linked) : null
+    if (group) groups.push({ title: capitalised(group), guides: [] })
+    const [, linked, about = ''] = /^- \[[^\]]+\]\(((?:\.\.\/packages\/\w+\/)?[\w-]+\.md)\)(?:: (.+))?/.exec(line) ?? []
+    const guide = linked ? guideAt(folder, linked, capitalised(about)) : null
     if (guide) groups.at(-1)?.guides.push(guide)
   }
   return groups.filter(({ guides }) => guides.length > 0)

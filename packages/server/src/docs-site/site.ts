@@ -48,8 +48,7 @@ function home(groups: readonly GuideGroup[], spec: Spec): string {
   const cards = groups
     .flatMap(({ guides }) => guides)
     .map((guide) => {
-      const [first] = sectionsOf(guide)
-      const summary = firstSentence(plain(first!.text)).slice(0, 140)
+      const summary = plain(guide.about) || firstSentence(plain(sectionsOf(guide)[0]!.text)).slice(0, 140)
       return `<a class="card" href="/docs/${guide.name}"><b>${escapeHtml(guide.title)}</b><span>${escapeHtml(summary)}</span></a>`
     })
   return `<h1>Sensorium</h1><p class="lead">Events in, one durable mailbox for each agent, and a memory beside it.</p>${cards.length > 0 ? `<h2 id="guides">Guides</h2><div class="cards">${cards.join('')}</div>` : ''}${reference(spec)}`

@@ -57,6 +57,12 @@ test('[DOC-6] every page of the site is there, and its policy allows nothing inl
   }
 })
 
+test('[DOC-6] the first page says of each guide what the list of guides says of it', async () => {
+  const home = (await get('/docs')).text
+  assert.match(home, /href="\/docs\/mcp"><b>[^<]+<\/b><span>The mailbox and the memory as tools of a chat client</)
+  assert.match(home, /href="\/docs\/overview"><b>Overview<\/b><span>[A-Z][^<]{20,}</)
+})
+
 test('[DOC-6] a guide leads to the client and to the functions of filters, and says where other files are', async () => {
   const leads = async (page: string, to: string): Promise<void> =>
     assert.ok((await get(page)).text.includes(`href="${to}"`), `${to} in ${page}`)

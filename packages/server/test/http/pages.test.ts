@@ -66,6 +66,8 @@ onBothEngines((engine) => {
     const misnamed = types.filter(({ name, type }) => name.endsWith('_total') !== (type === 'counter'))
     assert.deepEqual(misnamed, [])
     for (const { name } of types) assert.doesNotMatch(name, /[A-Z]|_(count|sum|bucket)$/)
+    // An alert on an increase sees nothing of a series that appears with its first failure.
+    assert.match(text, /^sensorium_background_failures_total\{loop="retain"\} 0$/m)
   })
 
   test('[HTTP-25] metrics name routes, never tenants, agents or ids', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
-import { address } from '../../src/bootstrap.ts'
+import { localAddress, welcome } from '../../src/bootstrap.ts'
 import { readConfig, type Config, type ConfigError } from '../../src/config.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -140,11 +140,20 @@ test('[CFG-1] credentials in the URL of a model are refused, with where a key go
 })
 
 test('[CFG-2] the address that is shown is localhost only where that leads to the service', () => {
-  const shown = (listening: string, publicUrl: string | null = null) => address({ publicUrl }, listening)
   for (const host of ['0.0.0.0', '[::]', '127.0.0.1'])
-    assert.equal(shown(`http://${host}:8080`), 'http://localhost:8080')
-  for (const host of ['[::1]', '10.0.0.1']) assert.equal(shown(`http://${host}:8080`), `http://${host}:8080`)
-  assert.equal(shown('http://[::1]:8080', 'https://s.example'), 'https://s.example')
+    assert.equal(localAddress(`http://${host}:8080`), 'http://localhost:8080')
+  for (const host of ['[::1]', '10.0.0.1']) assert.equal(localAddress(`http://${host}:8080`), `http://${host}:8080`)
+})
+
+test('[CFG-2] behind a proxy the start says where the service listens and how it is reached', () => {
+  const start = { listening: 'http://0.0.0.0:8080', adminKey: null, givenKey: false, hasConsole: true }
+  const lines = (publicUrl: string | null) => welcome({ ...start, publicUrl }).split('\n')
+  assert.equal(lines(null)[1], '  Sensorium listens on http://localhost:8080')
+  assert.equal(
+    lines('https://s.example')[1],
+    '  Sensorium listens on http://localhost:8080 and is reached as https://s.example (PUBLIC_URL)',
+  )
+  assert.equal(lines('https://s.example')[2], '  Console    https://s.example/console')
 })
 
 test('[CFG-1] a replica without its database is refused', () => {

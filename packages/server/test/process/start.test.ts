@@ -249,7 +249,11 @@ test('[CFG-2] PUBLIC_URL is the address that is shown', async (t) => {
   t.after(drop)
   const service = await startProcess({ ...env, PUBLIC_URL: 'https://sensorium.example.com/' })
   t.after(() => service.stop())
-  assert.equal(service.url, 'https://sensorium.example.com')
+  assert.match(
+    service.output(),
+    /listens on http:\/\/localhost:\d+ and is reached as https:\/\/sensorium\.example\.com \(PUBLIC_URL\)\n +Console +https:\/\/sensorium\.example\.com\//,
+  )
+  assert.equal((await fetch(`${service.url}/healthz`)).status, 200)
 })
 
 test('[CFG-8] two nodes that start together on an empty database create one tenant and print one key', {
