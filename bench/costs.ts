@@ -2,7 +2,7 @@
 // enough callers to fill a core, and the disk space of events. docs/scaling.md is calculated from this.
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
+import { startPostgres } from './support/postgres.ts'
 import { Connection, hammer, type Call } from './support/load.ts'
 import { cpuOf } from './support/processes.ts'
 import { report } from './support/report.ts'

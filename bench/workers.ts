@@ -3,7 +3,7 @@
 // cores would do: it must not grow with the number of workers. BENCH_WORKERS=1,2,4 chooses the numbers, BENCH_CORES=0,1
 // pins the service to these cores.
 import { execFileSync } from 'node:child_process'
-import { startPostgres } from '../packages/server/test/support/postgres-server.ts'
+import { startPostgres } from './support/postgres.ts'
 import { hammer, type Call } from './support/load.ts'
 import { cpuOf, mbOf, tree } from './support/processes.ts'
 import { report } from './support/report.ts'

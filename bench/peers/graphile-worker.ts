@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { optional, RECIPIENTS, type StartPeer } from './peer.ts'
 
 /** The part of graphile-worker that is used. */

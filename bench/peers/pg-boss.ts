@@ -1,4 +1,4 @@
-import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { optional, RECIPIENTS, type StartPeer } from './peer.ts'
 
 /** The part of pg-boss that is used. */

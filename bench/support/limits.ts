@@ -11,7 +11,7 @@ import { migrate } from '../../packages/server/src/store/migrate.ts'
 import { openPostgres } from '../../packages/server/src/store/postgres.ts'
 import { databaseFile } from '../../packages/server/src/store/data-directory.ts'
 import { openSqlite } from '../../packages/server/src/store/sqlite.ts'
-import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
+import { startPostgres } from './postgres.ts'
 
 const GROUP = 64
 const TENANT = 'ten_01hv3k8z9q4m7t2x5c6w8r0s1d'

@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../packages/server/bin/node-flags.js'
-import { startPostgres } from '../../packages/server/test/support/postgres-server.ts'
+import { startPostgres } from './postgres.ts'
 
 export const ADMIN_KEY = 'ak_live_BenchBenchBenchBenchBenchBench01'
 
