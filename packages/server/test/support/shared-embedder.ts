@@ -4,31 +4,83 @@
 import { builtinEmbedder } from '../../src/memory/embed/builtin.ts'
 import type { Embedded, Embedder } from '../../src/memory/embed/embedding.ts'
 
-let model: Embedder | undefined
-const known = new Map<string, Promise<Embedded[]>>()
+/** A text of more characters takes the model seconds. One is embedded at a time: the others can be given up. */
+const LONG = 1_000
 
-async function read(text: string): Promise<Embedded[]> {
-  let windows = known.get(text)
-  if (!windows) {
-    windows = model!.embed([text]).then(([first]) => first!)
-    known.set(text, windows)
-    // After the thread died the text is embedded again.
-    windows.catch(() => known.delete(text))
+interface LongText {
+  text: string
+  /** The services that wait for it: after the last of them has closed, it is not embedded. */
+  services: Set<symbol>
+  begin(): void
+  giveUp(error: Error): void
+}
+
+let model: Embedder | undefined
+const known = new Map<string, { windows: Promise<Embedded[]>; services: Set<symbol> }>()
+const waiting: LongText[] = []
+let isUnderWay = false
+
+function next(): void {
+  if (isUnderWay || waiting.length === 0) return
+  isUnderWay = true
+  waiting.shift()!.begin()
+}
+
+const embed = async (text: string): Promise<Embedded[]> => (await model!.embed([text]))[0]!
+
+async function embedInTurn(text: string, services: Set<symbol>): Promise<Embedded[]> {
+  await new Promise<void>((begin, giveUp) => {
+    waiting.push({ text, services, begin, giveUp })
+    next()
+  })
+  try {
+    return await embed(text)
+  } finally {
+    isUnderWay = false
+    next()
   }
+}
+
+async function read(text: string, service: symbol): Promise<Embedded[]> {
+  let entry = known.get(text)
+  if (!entry) {
+    const services = new Set([service])
+    entry = { windows: text.length > LONG ? embedInTurn(text, services) : embed(text), services }
+    known.set(text, entry)
+    // After the thread died, or nobody waited for it any more, the text is embedded again.
+    entry.windows.catch(() => known.delete(text))
+  }
+  entry.services.add(service)
   // Copies, because the caller may transfer their bytes.
-  return structuredClone(await windows)
+  return structuredClone(await entry.windows)
+}
+
+/** Gives up the long texts that only this service waits for. */
+function giveUp(service: symbol): void {
+  for (const { services } of known.values()) services.delete(service)
+  for (const one of waiting.splice(0)) {
+    if (one.services.size > 0) waiting.push(one)
+    else {
+      known.delete(one.text)
+      one.giveUp(new Error('no service waits for it'))
+    }
+  }
 }
 
 /** The shared model for one service: when it closes, its pending calls fail and the model stays loaded. */
 export function sharedEmbedder(): Embedder {
   model ??= builtinEmbedder()
   const { query } = model
+  const service = Symbol()
   const closing = Promise.withResolvers<never>()
   closing.promise.catch(() => {})
   return {
     ...model,
-    embed: (texts) => Promise.race([Promise.all(texts.map(read)), closing.promise]),
+    embed: (texts) => Promise.race([Promise.all(texts.map((text) => read(text, service))), closing.promise]),
     query: (text, tenantId) => Promise.race([query(text, tenantId), closing.promise]),
-    close: async () => closing.reject(new Error('the service is closed')),
+    async close() {
+      closing.reject(new Error('the service is closed'))
+      giveUp(service)
+    },
   }
 }
