@@ -29,8 +29,9 @@ import type { MemoryIndex } from './index/memory-index.ts'
 const WRITTEN_TOGETHER = 16
 /** Batches under way at once, of short and of long texts each: while two are written, the next are embedded. */
 const BATCHES_AT_ONCE = 4
-/** How many memories `waitForRecent` waits for, and how long at most. */
-const MAX_AWAITED = 8
+/** More memories than this that wait are a flood: nobody waits for its end. */
+const FEW = 8
+/** How long `waitForRecent` waits at most. */
 const MAX_AWAITED_MS = 100
 /** Memories of one agent that may wait in the queue. */
 const MAX_WAITING = 1_000
@@ -38,8 +39,10 @@ const MAX_WAITING = 1_000
 export interface Embedding {
   /** Queues a memory that was written, to be embedded soon. */
   wake(tenantId: string, agentId: string, memoryId: string, length: number): void
-  /** Whether no memory that this process knows of waits to be embedded. */
-  isQuiet(): boolean
+  /** Whether so few memories wait to be embedded that one more would be embedded in a moment. */
+  isCalm(): boolean
+  /** Resolves when the memories of a tenant that wait at present are embedded, or left for later. */
+  idleIn(tenantId: string): Promise<void>
   /** Embeds waiting, unclaimed memories: all, or this many batches. Returns how many memories were embedded. */
   runOnce(batches?: number): Promise<number>
   /** Resolves when no memory that this process knows of waits to be embedded. */
@@ -99,6 +102,12 @@ function makeQueued() {
     },
     of: (tenantId: string): ReadonlySet<Promise<void>> | undefined => byTenant.get(tenantId),
     all: (): Promise<void>[] => [...byTenant.values()].flatMap((works) => [...works]),
+    /** Whether at most so many wait, of all tenants together. */
+    isAtMost(many: number): boolean {
+      let left = many
+      for (const works of byTenant.values()) if ((left -= works.size) < 0) return false
+      return true
+    },
     add(tenantId: string, work: Promise<void>): void {
       const works = byTenant.get(tenantId) ?? new Set()
       byTenant.set(tenantId, works.add(work))
@@ -224,11 +233,16 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
     return kept
   }
 
+  async function idleIn(tenantId: string): Promise<void> {
+    await Promise.allSettled(waiting.of(tenantId) ?? [])
+  }
+
   return {
     wake(tenantId, agentId, memoryId, length) {
       if (!closed) waiting.add(tenantId, add(length <= SHORT ? short : long, { tenantId, agentId, memoryId }))
     },
-    isQuiet: () => waiting.tenants === 0,
+    isCalm: () => waiting.isAtMost(FEW),
+    idleIn,
     runOnce(batches = Infinity) {
       // One run at a time: a caller during a run also waits for what that run has claimed.
       const run = lastRun.then(() => runLeft(batches))
@@ -240,12 +254,9 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
       await lastRun
     },
     async waitForRecent(tenantId) {
-      const works = waiting.of(tenantId)
-      if (!works || works.size > MAX_AWAITED) return
-      await Promise.race([
-        Promise.allSettled(works),
-        new Promise((resolve) => setTimeout(resolve, MAX_AWAITED_MS).unref()),
-      ])
+      const waits = waiting.of(tenantId)?.size ?? 0
+      if (waits === 0 || waits > FEW) return
+      await Promise.race([idleIn(tenantId), new Promise((resolve) => setTimeout(resolve, MAX_AWAITED_MS).unref())])
     },
     async close() {
       closed = true

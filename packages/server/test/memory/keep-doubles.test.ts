@@ -133,6 +133,18 @@ onBothEngines((engine) => {
     assert.equal('similar' in (await calls.get(agent, twin.id)).body, false)
   })
 
+  test('[KEP-12] a memory that is stored twice in a row is listed in the second response', async () => {
+    const { agent } = await people()
+    await quiet()
+    // A tenant compares one new memory at a time, so the second of these is embedded after its response.
+    const [, first] = await Promise.all([calls.make(agent, UNLIKE), calls.make(agent, PUMP)])
+    const { similar } = (await calls.post(agent, PUMP)).body as CreatedMemory
+    assert.deepEqual(
+      similar?.map(({ id }) => id),
+      [first.id],
+    )
+  })
+
   test('[KEP-12] a memory that is like another in much, but not in nearly all, is not listed', async () => {
     const { agent } = await people()
     const first = await calls.make(agent, PUMP)
