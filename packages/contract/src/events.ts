@@ -165,6 +165,17 @@ const Receipt = Type.Object(
     acknowledged_at: nullableTime,
     dead_lettered_at: nullableTime,
     dlq_reason: Type.Unsafe<string | null>({ type: ['string', 'null'], examples: [null] }),
+    last_error: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Why the last attempt failed, while the delivery is pending or leased.',
+      examples: [null],
+    }),
+    next_attempt_at: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When a pending delivery is due again; null if it is due already.',
+      examples: [null],
+    }),
   },
   {
     $id: 'Receipt',
@@ -180,6 +191,8 @@ const Receipt = Type.Object(
         acknowledged_at: '2030-01-31T12:00:01.400Z',
         dead_lettered_at: null,
         dlq_reason: null,
+        last_error: null,
+        next_attempt_at: null,
       },
     ],
   },

@@ -1006,6 +1006,10 @@ export type Receipt = {
   acknowledged_at: string | null
   dead_lettered_at: string | null
   dlq_reason: string | null
+  /** Why the last attempt failed, while the delivery is pending or leased. */
+  last_error: string | null
+  /** When a pending delivery is due again; null if it is due already. */
+  next_attempt_at: string | null
 }
 
 /** The cause of a delivery: an interest, a channel feed, the `recipient` of the event (`id` is the agent or channel that it names), or a test event sent to the agent. */

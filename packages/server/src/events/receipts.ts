@@ -24,20 +24,27 @@ interface ReceiptRow {
   acknowledged_at: number | null
   dead_lettered_at: number | null
   dlq_reason: string | null
+  last_error: string | null
 }
 
-const shown = (row: ReceiptRow, now: number): Receipt => ({
-  delivery_id: row.id,
-  agent_id: row.recipient_id,
-  state: row.state === 'acknowledged' ? 'acknowledged' : PUBLIC_STATE[standingOf({ ...row, state: row.state }, now)],
-  attempts: row.attempts,
-  matched: shownMatched(row.matched),
-  created_at: iso(row.created_at),
-  first_attempt_at: isoOrNull(row.first_attempt_at),
-  acknowledged_at: isoOrNull(row.acknowledged_at),
-  dead_lettered_at: isoOrNull(row.dead_lettered_at),
-  dlq_reason: row.dlq_reason,
-})
+function shown(row: ReceiptRow, now: number): Receipt {
+  const state = row.state === 'acknowledged' ? row.state : PUBLIC_STATE[standingOf({ ...row, state: row.state }, now)]
+  const isOpen = state === 'pending' || state === 'leased'
+  return {
+    delivery_id: row.id,
+    agent_id: row.recipient_id,
+    state,
+    attempts: row.attempts,
+    matched: shownMatched(row.matched),
+    created_at: iso(row.created_at),
+    first_attempt_at: isoOrNull(row.first_attempt_at),
+    acknowledged_at: isoOrNull(row.acknowledged_at),
+    dead_lettered_at: isoOrNull(row.dead_lettered_at),
+    dlq_reason: row.dlq_reason,
+    last_error: isOpen ? row.last_error : null,
+    next_attempt_at: state === 'pending' && row.due_at !== null && row.due_at > now ? iso(row.due_at) : null,
+  }
+}
 
 /**
  * A page of the deliveries of an event, by recipient, after a recipient. Each half has the limit too: otherwise
@@ -49,9 +56,9 @@ export function pageReceipts(db: Db, tenantId: string, eventId: string, after: s
     `select id, recipient_id, matched, attempts, first_attempt_at, created_at, ${columns}
        from (select * from ${table} where tenant_id = ? and event_id = ? and recipient_id > ? order by recipient_id limit ?) as page`
   return db.rows<ReceiptRow>(
-    `${half('state, due_at, wake_at, null as acknowledged_at, dead_lettered_at, dlq_reason', 'deliveries')}
+    `${half('state, due_at, wake_at, null as acknowledged_at, dead_lettered_at, dlq_reason, last_error', 'deliveries')}
      union all
-     ${half("'acknowledged', null, null, acknowledged_at, null, null", 'acknowledged_deliveries')}
+     ${half("'acknowledged', null, null, acknowledged_at, null, null, null", 'acknowledged_deliveries')}
      order by recipient_id limit ?`,
     [...values, ...values, limit],
   )

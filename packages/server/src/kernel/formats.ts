@@ -52,4 +52,7 @@ export function isHttpUrl(text: string): boolean {
   }
 }
 
-export const isFilledText = (text: string): boolean => !text.includes('\0') && text.trim() !== ''
+/** Anything but white space: what JavaScript takes for that, and U+0085, which Unicode does. */
+const VISIBLE = /[^\s\u0085]/
+
+export const isFilledText = (text: string): boolean => !text.includes('\0') && VISIBLE.test(text)

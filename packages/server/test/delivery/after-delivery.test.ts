@@ -46,6 +46,26 @@ onBothEngines((engine) => {
     assert.equal((await dead(tenant.admin)).total, before + 5)
   })
 
+  test('[REC-3] the receipt of an open delivery says why its last attempt failed, and when the next is due', async () => {
+    const id = await send()
+    const told = async () => {
+      const { body } = await service.call(`GET /v1/events/${id}`, { token: tenant.admin })
+      const { state, last_error, next_attempt_at } = body.deliveries[0]
+      return [state, last_error, next_attempt_at]
+    }
+    assert.deepEqual(await told(), ['pending', null, null])
+    const delivery = await first()
+    const reason = 'the valve is stuck'
+    await post('nack', { delivery_ids: [delivery.id], reason, retry_after_seconds: 5 })
+    assert.deepEqual(await told(), ['pending', reason, new Date(service.clock.now() + 5_000).toISOString()])
+    await service.clock.advance(5_000)
+    assert.deepEqual(await told(), ['pending', reason, null])
+    await first()
+    assert.deepEqual(await told(), ['leased', reason, null])
+    await ack(service, agent.token, [delivery.id])
+    assert.deepEqual(await told(), ['acknowledged', null, null])
+  })
+
   test('[DLQ-3] [DLQ-4] [DLQ-5] [DLQ-6] a replay starts over for the same recipient, with today’s priority', async () => {
     const id = await send()
     const delivery = await first()

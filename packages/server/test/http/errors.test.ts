@@ -153,7 +153,7 @@ onBothEngines((engine) => {
       assert.equal(reply.status, 201)
       assert.equal(reply.body.name, name)
     }
-    const empty = ['', ' ', '\t\n\r ', '\u00a0', '\u3000\u2003', '\u2028']
+    const empty = ['', ' ', '\t\n\r ', '\u00a0', '\u3000\u2003', '\u2028', '\u0085']
     for (const name of [...empty, '\u{1f600}'.repeat(256), 'a'.repeat(256), 'nul\0']) {
       assertError(await post(name), 'validation_failed', { field: 'name' })
     }

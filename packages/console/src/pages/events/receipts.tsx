@@ -7,7 +7,7 @@ import { Badge, type Tone } from '../../components/badge.tsx'
 import { useByHundred } from '../../components/by-hundred.tsx'
 import { PrincipalLink } from '../../components/principal-link.tsx'
 import { span } from '../../components/span.ts'
-import { useTick } from '../../components/time.tsx'
+import { Time, useTick } from '../../components/time.tsx'
 
 const STATES: Record<Receipt['state'], { tone: Tone | undefined; says: string }> = {
   pending: { tone: undefined, says: 'waiting' },
@@ -126,6 +126,17 @@ export function Receipts({ receipts }: { receipts: readonly Receipt[] }) {
               </span>
             </div>
             {receipt.dlq_reason === null ? null : <p className="receipt-reason">{receipt.dlq_reason}</p>}
+            {receipt.last_error === null ? null : (
+              <p className="receipt-reason">
+                The last attempt failed: {receipt.last_error}
+                {receipt.next_attempt_at === null ? null : (
+                  <>
+                    {' · again '}
+                    <Time at={receipt.next_attempt_at} />
+                  </>
+                )}
+              </p>
+            )}
           </li>
         ))}
       </ul>

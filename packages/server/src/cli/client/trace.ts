@@ -13,6 +13,13 @@ const stateOf = ({ state }: Receipt): Styled => ({ text: state.replace('_', ' ')
 const lastOf = (receipt: Receipt): string =>
   when(receipt.acknowledged_at ?? receipt.dead_lettered_at ?? receipt.first_attempt_at ?? receipt.created_at)
 
+/** Why the receiver has it, or why it has it no longer or not yet. */
+function becauseOf({ matched, dlq_reason, last_error, next_attempt_at }: Receipt): string {
+  if (dlq_reason !== null) return dlq_reason
+  if (last_error === null) return matchesOf(matched)
+  return next_attempt_at === null ? last_error : `${last_error}; again ${when(next_attempt_at)}`
+}
+
 export const run: ClientRun = async ({ args, client, signal }) => {
   const json = await client.events.get(args[0]!, { signal })
   const { event, deliveries } = json
@@ -32,7 +39,7 @@ export const run: ClientRun = async ({ args, client, signal }) => {
     stateOf(receipt),
     receipt.attempts,
     lastOf(receipt),
-    receipt.dlq_reason ?? matchesOf(receipt.matched),
+    becauseOf(receipt),
   ])
   const head = ['agent', 'state', 'attempts', 'last', 'because of']
   return {
