@@ -105,7 +105,7 @@ export const ingestOperations = {
       },
       {
         $id: 'WebhookCreate',
-        description: '`source` is required unless `preset` is set; it then defaults to the name of the preset.',
+        description: '`source` is required unless `preset` names a provider, which is the source then.',
         examples: [{ tenant: 'acme', source: 'shop' }],
       },
     ),

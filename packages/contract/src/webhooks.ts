@@ -34,10 +34,13 @@ export const IngestMapping = Type.Object(
 )
 export type IngestMapping = Static<typeof IngestMapping>
 
-export const PRESETS = ['github', 'stripe'] as const
+export const PRESETS = ['github', 'stripe', 'standard'] as const
 export type PresetName = (typeof PRESETS)[number]
 
-export const preset = oneOf(PRESETS, { description: 'The mapping and the signature header of a well-known provider.' })
+export const preset = oneOf(PRESETS, {
+  description:
+    'The mapping and the signature header of a well-known provider, or of any that follows Standard Webhooks (`standard`).',
+})
 
 export const Webhook = Type.Object(
   {

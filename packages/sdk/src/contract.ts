@@ -1826,13 +1826,13 @@ export type UsageDay = {
   searches: number
 }
 
-/** `source` is required unless `preset` is set; it then defaults to the name of the preset. */
+/** `source` is required unless `preset` names a provider, which is the source then. */
 export type WebhookCreate = {
   tenant: string
   /** The name of the source, used in the event types: `com.<source>.…`. */
   source?: string | undefined
-  /** The mapping and the signature header of a well-known provider. */
-  preset?: 'github' | 'stripe' | undefined
+  /** The mapping and the signature header of a well-known provider, or of any that follows Standard Webhooks (`standard`). */
+  preset?: 'github' | 'stripe' | 'standard' | undefined
   /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
   mapping?: IngestMapping | undefined
   /** The secret of a provider that creates its own, such as Stripe. If it is left out, a secret is generated. */
@@ -1861,8 +1861,8 @@ export type Webhook = {
   source: string
   /** CEL expressions over `body` and `headers` (names in lower case). `subject` can also use `entity`, `action` and `id`, and `data` can use `compact`, the short block that a preset makes of the body. The default of each expression is shown as its example. */
   mapping: IngestMapping
-  /** The mapping and the signature header of a well-known provider. */
-  preset?: 'github' | 'stripe'
+  /** The mapping and the signature header of a well-known provider, or of any that follows Standard Webhooks (`standard`). */
+  preset?: 'github' | 'stripe' | 'standard'
   /** The URL that providers post to. All webhooks of the tenant share it. */
   url: string
   /** The URL of this webhook alone. Only the secrets of this webhook are tried, whatever the size of the body. */

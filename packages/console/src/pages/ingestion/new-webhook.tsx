@@ -20,6 +20,11 @@ const PRESETS: readonly { value: Preset; label: string; says: string }[] = [
     label: 'Stripe',
     says: 'The signature and the events of Stripe are known; it makes its own secret',
   },
+  {
+    value: 'standard',
+    label: 'Standard Webhooks',
+    says: 'For the many providers that sign with webhook-signature or svix-signature; name the source',
+  },
 ]
 
 interface NewWebhookProps {
@@ -71,16 +76,16 @@ export function NewWebhook({ tenants, tenant, onMade, onClose }: NewWebhookProps
           label="Source"
           hint={
             <>
-              Its events are <code>com.{source || preset || 'shop'}.…</code>
+              Its events are <code>com.{source || (preset === 'standard' ? '' : preset) || 'shop'}.…</code>
             </>
           }
           problem={problemOf(create.error, 'source')}
         >
           <input
             className="mono"
-            required={preset === ''}
+            required={preset === '' || preset === 'standard'}
             spellCheck={false}
-            placeholder={preset || 'shop'}
+            placeholder={preset === 'standard' ? 'shop' : preset || 'shop'}
             value={source}
             onChange={(event) => setSource(event.target.value)}
           />

@@ -7,7 +7,7 @@ interface SampleText {
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2)
 
-export const SAMPLES: Record<'own' | 'github' | 'stripe', SampleText> = {
+export const SAMPLES: Record<'own' | 'github' | 'stripe' | 'standard', SampleText> = {
   own: { body: json({ entity: 'order', action: 'created', id: 'o-1', total: 40 }), headers: '' },
   github: {
     body: json({
@@ -25,5 +25,13 @@ export const SAMPLES: Record<'own' | 'github' | 'stripe', SampleText> = {
       data: { object: { object: 'subscription', id: 'sub_1', status: 'active' } },
     }),
     headers: '',
+  },
+  standard: {
+    body: json({
+      type: 'invoice.paid',
+      timestamp: '2030-01-31T12:00:00Z',
+      data: { id: 'inv_1', total: 40 },
+    }),
+    headers: 'webhook-id: msg_sample_1',
   },
 }

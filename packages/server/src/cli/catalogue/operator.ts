@@ -80,7 +80,8 @@ const ingest: Listed[] = [
     options: {
       '--tenant <slug>': 'the tenant that the events belong to',
       '--source <name>': 'the name of the source; event types begin with com.<source>.',
-      '--preset <github|stripe>': 'use the mapping and signature of a well-known provider',
+      '--preset <github|stripe|standard>':
+        'use the mapping and signature of a well-known provider, or of Standard Webhooks (with --source)',
       ...MAPPING,
       '--signing-secret <text>': "the provider's own secret; - reads it from standard input",
     },

@@ -7,7 +7,7 @@ import { completeMapping } from '../mapping.ts'
 import type { IngestTools } from '../registration.ts'
 import { PRESET_MAPPINGS } from './presets.ts'
 import { insertWebhook, lockWebhooks, webhooksOfSlug, type WebhookRow } from './sql.ts'
-import { refuseShared, secretOf, shownWebhook, webhookContext, type MadeWebhook } from './shown-webhook.ts'
+import { refuseShared, requireKey, secretOf, shownWebhook, webhookContext, type MadeWebhook } from './shown-webhook.ts'
 
 export interface NewWebhook {
   tenant: string
@@ -26,12 +26,14 @@ export async function createWebhook(
   origin: string,
   wanted: NewWebhook,
 ): Promise<MadeWebhook> {
-  const source = wanted.source ?? wanted.preset
+  const source = wanted.source ?? (wanted.preset && PRESET_MAPPINGS[wanted.preset].source)
   if (source === undefined) {
-    const expected = '1 to 63 lower-case letters, digits, hyphens and underscores (required without a preset)'
+    const expected =
+      '1 to 63 lower-case letters, digits, hyphens and underscores (required without a preset that names a provider)'
     throw invalid({ field: 'source', value: undefined, expected, example: 'shop' })
   }
   const mapping = completeMapping(wanted.mapping, wanted.preset && PRESET_MAPPINGS[wanted.preset].mapping)
+  requireKey(wanted.preset, wanted.signing_secret)
   const tenant = await requireTenant(db, wanted.tenant)
   await lockWebhooks(db, tenant.tenant_id)
   const others = await webhooksOfSlug(db, tenant.slug)

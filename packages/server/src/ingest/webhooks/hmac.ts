@@ -5,7 +5,7 @@ import { makeCounts } from '../../kernel/counts.ts'
 import { unavailable } from '../../kernel/failure.ts'
 import { fairQueue } from '../../kernel/fair-queue.ts'
 
-export type Hmac = (secret: string, prefix: string, body: Buffer) => Buffer | Promise<Buffer>
+export type Hmac = (secret: string | Buffer, prefix: string, body: Buffer) => Buffer | Promise<Buffer>
 
 /** Hashing 16 KiB takes about 20 µs, less than handing them to another thread. */
 export const HASHED_HERE_BYTES = 16_384
@@ -16,8 +16,14 @@ export const hmacSha256: Hmac = (secret, prefix, body) =>
     ? createHmac('sha256', secret).update(prefix).update(body).digest()
     : inThreadPool(secret, prefix, body)
 
-async function inThreadPool(secret: string, prefix: string, body: Buffer): Promise<Buffer> {
-  const key = await webcrypto.subtle.importKey('raw', Buffer.from(secret), ALGORITHM, false, ['sign'])
+async function inThreadPool(secret: string | Buffer, prefix: string, body: Buffer): Promise<Buffer> {
+  const key = await webcrypto.subtle.importKey(
+    'raw',
+    typeof secret === 'string' ? Buffer.from(secret) : secret,
+    ALGORITHM,
+    false,
+    ['sign'],
+  )
   const bytes = prefix === '' ? body : Buffer.concat([Buffer.from(prefix), body])
   return Buffer.from(await webcrypto.subtle.sign('HMAC', key, bytes))
 }

@@ -1,4 +1,5 @@
-// Providers whose events are well known: the header with their signature, and the meaning of their bodies.
+// Providers whose events are well known, and the form in which many others send theirs: the header with the signature,
+// and the meaning of the bodies.
 import type { PresetName } from '@sensorium/contract'
 import type { Compact, FullMapping } from '../mapping.ts'
 import { compactGithub } from './compact-github.ts'
@@ -6,22 +7,26 @@ import { compactStripe } from './compact-stripe.ts'
 import type { SignatureHeader } from './signature.ts'
 
 export interface Preset {
+  /** The name of the source unless another is given; a form of many providers has none. */
+  source?: string
   /** Accepted as well as our own header. */
   header: SignatureHeader
   mapping: FullMapping
   /** Reduces a body to what an agent needs. It is `compact` in the expression for the data. */
-  compact: Compact
+  compact?: Compact
   /** The field that holds the JSON if the provider sends a form instead. */
   formField?: string
 }
 
 // `customer.subscription.created` is the action `created` of `customer.subscription`.
-const STRIPE_ACTION = 'body.type.split(".")[size(body.type.split(".")) - 1]'
+const LAST_OF_TYPE = 'body.type.split(".")[size(body.type.split(".")) - 1]'
+const REST_OF_TYPE = `body.type.substring(0, size(body.type) - size(${LAST_OF_TYPE}) - 1)`
 
 export const PRESET_MAPPINGS: Record<PresetName, Preset> = {
   // A header has the name of the event. `action` is present for events that have several (issues: opened, closed, …),
   // not for a push.
   github: {
+    source: 'github',
     header: 'x-hub-signature-256',
     mapping: {
       entity: 'headers["x-github-event"]',
@@ -37,15 +42,27 @@ export const PRESET_MAPPINGS: Record<PresetName, Preset> = {
     formField: 'payload',
   },
   stripe: {
+    source: 'stripe',
     header: 'stripe-signature',
     mapping: {
-      entity: `body.type.substring(0, size(body.type) - size(${STRIPE_ACTION}) - 1)`,
-      action: STRIPE_ACTION,
+      entity: REST_OF_TYPE,
+      action: LAST_OF_TYPE,
       id: 'body.id',
       subject: 'body.data.object.object + "/" + body.data.object.id',
       data: 'compact',
     },
     compact: compactStripe,
+  },
+  // A body is `{"type": "invoice.paid", "timestamp": …, "data": {…}}`; the id of the message is in a header.
+  standard: {
+    header: 'webhook-signature',
+    mapping: {
+      entity: `body.type.contains(".") ? ${REST_OF_TYPE} : body.type`,
+      action: `body.type.contains(".") ? ${LAST_OF_TYPE} : "received"`,
+      id: 'headers[?"webhook-id"].orValue(headers["svix-id"])',
+      subject: 'entity + "/" + string(body.data.id)',
+      data: 'has(body.data) ? body.data : body',
+    },
   },
 }
 

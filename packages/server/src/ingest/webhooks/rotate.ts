@@ -3,6 +3,7 @@ import type { IngestTools } from '../registration.ts'
 import { validOldSecrets, lockWebhooks, replaceSecret, webhooksOfSlug } from './sql.ts'
 import {
   refuseShared,
+  requireKey,
   requireWebhook,
   secretOf,
   shownWebhook,
@@ -28,6 +29,7 @@ export async function rotateWebhook(
   for (;;) {
     const row = await requireWebhook(db, id)
     if (given !== undefined) {
+      requireKey(row.preset, given)
       await lockWebhooks(db, row.tenant_id)
       refuseShared(tools.secrets, await webhooksOfSlug(db, row.slug), given)
     }

@@ -1,10 +1,11 @@
 // How a webhook is shown and found.
 import { isId, type PresetName, type Webhook } from '@sensorium/contract'
 import { iso } from '../../kernel/clock.ts'
-import { notFound, taken } from '../../kernel/failure.ts'
+import { invalid, notFound, taken } from '../../kernel/failure.ts'
 import { randomBase62, type Secrets } from '../../kernel/secrets.ts'
 import type { Db } from '../../store/db.ts'
 import type { FullMapping } from '../mapping.ts'
+import { standardKey } from './signature.ts'
 import { findWebhook, type WebhookRow } from './sql.ts'
 
 export interface MadeWebhook {
@@ -17,6 +18,21 @@ export interface MadeWebhook {
 export const webhookContext = (id: string): string => `webhook ${id}`
 
 export const secretOf = (given?: string): string => given ?? `whsec_${randomBase62(32)}`
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+const LEAST_KEY_BYTES = 16
+
+/** Throws if what a secret of Standard Webhooks encodes is no key: with an empty one, anybody could sign. */
+export function requireKey(preset: string | null | undefined, given: string | undefined): void {
+  if (preset !== 'standard' || given === undefined) return
+  if (BASE64.test(given.replace(/^whsec_/, '')) && standardKey(given).length >= LEAST_KEY_BYTES) return
+  throw invalid({
+    field: 'signing_secret',
+    value: undefined,
+    expected: 'whsec_ and at least 16 bytes in base64, as the provider shows it',
+    example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+  })
+}
 
 export const shownWebhook = (row: WebhookRow, origin: string): Webhook => ({
   id: row.id,

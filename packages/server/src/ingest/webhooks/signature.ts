@@ -1,8 +1,8 @@
-// Signatures of inbound webhooks: HMAC-SHA256 in hex over the bytes received, keyed with the whole text of the secret.
-// Pure.
+// Signatures of inbound webhooks: HMAC-SHA256 over the bytes received, in hex and keyed with the whole text of the
+// secret; or as Standard Webhooks has it, in base64 and keyed with the bytes that the secret encodes. Pure.
 import { timingSafeEqual } from 'node:crypto'
 
-export type SignatureHeader = 'x-service-signature' | 'x-hub-signature-256' | 'stripe-signature'
+export type SignatureHeader = 'x-service-signature' | 'x-hub-signature-256' | 'stripe-signature' | 'webhook-signature'
 
 /** The header that every webhook accepts. */
 export const OWN_HEADER: SignatureHeader = 'x-service-signature'
@@ -22,7 +22,8 @@ export interface SignatureClaim {
 }
 
 const HEX = /^(?:sha256=)?([0-9a-f]{64})$/i
-const STRIPE_TOLERANCE_S = 300
+/** A signed time that is further off is a replay. */
+const TOLERANCE_S = 300
 /** A provider that rotates its secret sends two; a client that sends many wants to cost us work. */
 const MAX_SIGNATURES = 4
 
@@ -35,21 +36,50 @@ export function readClaim(headers: SentHeaders, now: number): SignatureClaim | n
     const hex = HEX.exec(String(headers[header] ?? ''))?.[1]
     if (hex !== undefined) return { header, prefix: '', signatures: [Buffer.from(hex, 'hex')] }
   }
-  return stripeClaim(String(headers['stripe-signature'] ?? ''), now)
+  return stripeClaim(String(headers['stripe-signature'] ?? ''), now) ?? standardClaim(headers, now)
 }
+
+const isRecent = (time: string, now: number): boolean =>
+  /^\d{1,12}$/.test(time) && Math.abs(now / 1000 - Number(time)) <= TOLERANCE_S
 
 // `t=1492774577,v1=5257…,v1=…,v0=…`: the time, a full stop and the body are signed; an old time is a replay.
 function stripeClaim(header: string, now: number): SignatureClaim | null {
   const parts = header.split(',', 16).map((part) => part.trim().split('=', 2) as [string, string | undefined])
   const time = parts.find(([name]) => name === 't')?.[1]
-  if (time === undefined || !/^\d{1,12}$/.test(time) || Math.abs(now / 1000 - Number(time)) > STRIPE_TOLERANCE_S)
-    return null
+  if (time === undefined || !isRecent(time, now)) return null
   const signatures = parts
     .filter(([name, value]) => name === 'v1' && value !== undefined && /^[0-9a-f]{64}$/i.test(value))
     .slice(0, MAX_SIGNATURES)
     .map(([, value]) => Buffer.from(value!, 'hex'))
   return signatures.length > 0 ? { header: 'stripe-signature', prefix: `${time}.`, signatures } : null
 }
+
+/** Headers of Standard Webhooks begin so; those of Svix, which many providers send through, with the other. */
+const STANDARD_NAMES = ['webhook', 'svix'] as const
+const MAX_STANDARD_ID = 255
+const STANDARD = /^v1,([A-Za-z0-9+/]{43}=)$/
+
+// `webhook-signature: v1,K5oZ… v1,…`: id, time and body are signed, with a full stop between them.
+function standardClaim(headers: SentHeaders, now: number): SignatureClaim | null {
+  for (const name of STANDARD_NAMES) {
+    const [id, time, header] = ['id', 'timestamp', 'signature'].map((part) => String(headers[`${name}-${part}`] ?? ''))
+    if (id === '' || id!.length > MAX_STANDARD_ID || !isRecent(time!, now)) continue
+    const signatures = header!
+      .split(' ', 16)
+      .flatMap((part) => STANDARD.exec(part)?.[1] ?? [])
+      .slice(0, MAX_SIGNATURES)
+      .map((text) => Buffer.from(text, 'base64'))
+    if (signatures.length > 0) return { header: 'webhook-signature', prefix: `${id}.${time}.`, signatures }
+  }
+  return null
+}
+
+/** The bytes behind `whsec_`. */
+export const standardKey = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+
+/** Returns the key of the HMAC that a claim is about. */
+export const keyOf = (secret: string, { header }: SignatureClaim): string | Buffer =>
+  header === 'webhook-signature' ? standardKey(secret) : secret
 
 /** Returns whether the claim has this HMAC, in constant time. */
 export function matchesClaim(digest: Buffer, { signatures }: SignatureClaim): boolean {

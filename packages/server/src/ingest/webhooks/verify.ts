@@ -12,7 +12,7 @@ import { badSignature } from '../../kernel/failure.ts'
 import type { Secrets } from '../../kernel/secrets.ts'
 import type { Hmac } from './hmac.ts'
 import { PRESETS } from './presets.ts'
-import { matchesClaim, OWN_HEADER, type SignatureClaim, type SignatureHeader } from './signature.ts'
+import { keyOf, matchesClaim, OWN_HEADER, type SignatureClaim, type SignatureHeader } from './signature.ts'
 import { webhookContext } from './shown-webhook.ts'
 import { validOldSecrets, type WebhookRow } from './sql.ts'
 
@@ -73,7 +73,7 @@ export function makeVerify(secrets: Secrets, hmac: Hmac): Verify {
     const tries = Math.min(widest[urlKind], triesFor(raw.length))
     for (let i = 0; i < tries; i++) {
       const { sealed: secret, context, webhook } = candidates[i] ?? decoy
-      const fits = matchesClaim(await hmac(secrets.open(secret, context), claim.prefix, raw), claim)
+      const fits = matchesClaim(await hmac(keyOf(secrets.open(secret, context), claim), claim.prefix, raw), claim)
       if (fits && webhook !== null) return webhook
     }
     throw badSignature()
