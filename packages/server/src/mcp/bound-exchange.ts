@@ -4,7 +4,6 @@ import type {
   JSONRPCMessage,
   JSONRPCResultResponse,
   McpServer,
-  Transport,
 } from '@modelcontextprotocol/server'
 import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import { snippet } from '../kernel/beginning-of.ts'
@@ -19,7 +18,9 @@ export const MAX_ERROR_TEXT = 500
 const SLICE = 65_536
 
 export interface Bounds {
-  /** Resolves when the next message may be handled, or the next step of one be done. */
+  /** Resolves when the next message may be handled. Rejects if the caller's key has ended meanwhile. */
+  mayBegin: Pause
+  /** Resolves when the next step of a message may be done. */
   turn: Pause
   outlet: Outlet
   resultTurn: ResultTurn
@@ -62,15 +63,21 @@ async function finish({ text, pieces }: Begun, pause: Pause): Promise<Buffer[]> 
 
 /**
  * Makes the server send only short error texts and write long results in steps, and handle the messages of a batch one
- * after the other: the first at once, each other when the client has taken the answer to the one before and `turn` has
- * resolved. A hundred requests for the list of tools are 2.3 MB, and were written in one turn of the event loop; a
+ * after the other: the first at once, each other when the client has taken the answer to the one before and `mayBegin`
+ * has resolved. A hundred requests for the list of tools are 2.3 MB, and were written in one turn of the event loop; a
  * hundred long results were all in memory. Returns the server.
  */
-export function boundExchange(server: McpServer, { turn, outlet, resultTurn }: Bounds): McpServer {
+export function boundExchange(server: McpServer, { mayBegin, turn, outlet, resultTurn }: Bounds): McpServer {
   const connect = server.connect.bind(server)
   server.connect = async (transport) => {
     const send = transport.send.bind(transport)
     let answered = (): void => {}
+
+    /** Ends the response: the library would leave it open, without an answer. */
+    async function giveUp(error: unknown): Promise<void> {
+      transport.onerror?.(error as Error)
+      await transport.close()
+    }
 
     function sendAnswer(message: JSONRPCMessage): Promise<void> {
       void outlet.taken().then(() => {
@@ -91,7 +98,7 @@ export function boundExchange(server: McpServer, { turn, outlet, resultTurn }: B
       if ('error' in message) return sendAnswer(withShortError(message))
       if (!('result' in message)) return send(message, options)
       const begun = begin(message.result)
-      return begun ? sendLong(message, begun) : sendAnswer(message)
+      return begun ? sendLong(message, begun).catch(giveUp) : sendAnswer(message)
     }
 
     await connect(transport)
@@ -104,19 +111,14 @@ export function boundExchange(server: McpServer, { turn, outlet, resultTurn }: B
         onmessage?.(message, extra)
         return 'id' in message && 'method' in message ? isAnswered : Promise.resolve()
       }
-      before = before === null ? handle() : before.then(() => handleLater(handle, transport))
+      before = before === null ? handle() : before.then(() => handleLater(handle).catch(giveUp))
     }
   }
 
-  async function handleLater(handle: () => Promise<void>, transport: Transport): Promise<void> {
-    try {
-      await turn()
-      // The client may have left meanwhile.
-      if (server.isConnected()) await handle()
-    } catch (error) {
-      transport.onerror?.(error as Error)
-      await transport.close()
-    }
+  async function handleLater(handle: () => Promise<void>): Promise<void> {
+    await mayBegin()
+    // The client may have left meanwhile.
+    if (server.isConnected()) await handle()
   }
   return server
 }

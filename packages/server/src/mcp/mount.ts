@@ -140,13 +140,16 @@ export function mcpMount(tools: McpTools): Mount {
       async function turn(): Promise<void> {
         await messageTurns.take(principal.tenantId, principal.id)
         gone.throwIfAborted()
+      }
+      async function mayBegin(): Promise<void> {
+        await turn()
         // The messages took as long to arrive as the client liked.
         if (!(await identify.stands(principal))) throw unauthenticated()
       }
-      const extra: Extra = { principal, options, bounds: { turn, outlet, resultTurn } }
+      const extra: Extra = { principal, options, bounds: { mayBegin, turn, outlet, resultTurn } }
       const authInfo: AuthInfo = { token, clientId: principal.id, scopes: [...principal.scopes], extra }
       const given = { authInfo, ...(messages ? { parsedBody: messages.value } : {}) }
-      await turn()
+      await mayBegin()
       const subscriber = { recipientId: principal.id, taken: outlet.taken }
       await outlet.write(exchange, await bus.runAs(subscriber, () => handler.fetch(request, given)))
     } finally {

@@ -38,6 +38,7 @@ test('[MCP-42] [MCP-43] a message waits until the answer before is taken, and th
   const server = makeMcpServer(() => caller, { version: '1.0.0', agentId: null, subscribes: false })
   const [near, far] = InMemoryTransport.createLinkedPair()
   await boundExchange(server, {
+    mayBegin: pause,
     turn: pause,
     outlet: {
       hold: (result) => ({ held: String(held.push(Buffer.concat(result).toString())) }),
@@ -66,6 +67,23 @@ test('[MCP-42] [MCP-43] a message waits until the answer before is taken, and th
   // A step writes 4,096 characters, or up to six times as many of a text with escapes.
   assert.ok(steps > (3 * held[0]!.length) / 24_576, String(steps))
   await near.close()
+})
+
+test('[MCP-43] a response ends if its long result cannot be finished', async () => {
+  const call = async () => ({ event: { data: wide(100_000) }, deliveries: [] }) as never
+  const caller = { id: 'agent', pause: nextTurn, call, events: noEvents }
+  const server = makeMcpServer(() => caller, { version: '1.0.0', agentId: null, subscribes: false })
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await boundExchange(server, {
+    mayBegin: nextTurn,
+    turn: () => Promise.reject(new Error('the client has gone away')),
+    outlet: { hold: () => ({}), taken: async () => {} },
+    resultTurn: { take: async () => {}, leave: () => {} },
+  }).connect(far)
+  const closed = new Promise<void>((resolve) => (near.onclose = resolve))
+  await near.start()
+  void near.send(trace('e', 1))
+  await closed
 })
 
 test('[MCP-43] an agent has two long results under way, and one that waited in vain gives its turn back', async () => {

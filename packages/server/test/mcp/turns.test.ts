@@ -20,6 +20,7 @@ async function connect(turns: StepTurns, tenant: string, answered: (message: JSO
   const server = makeMcpServer(() => caller, { version: '1.0.0', agentId: null, subscribes: false })
   const [near, far] = InMemoryTransport.createLinkedPair()
   await boundExchange(server, {
+    mayBegin: () => turns.take(tenant, 'agent'),
     turn: () => turns.take(tenant, 'agent'),
     outlet: { hold: () => ({}), taken: async () => {} },
     resultTurn: { take: async () => {}, leave: () => {} },
