@@ -22,7 +22,7 @@ export function bearer(exchange: Exchange): string {
   return exchange.bearer
 }
 
-/** Throws or rejects if the token of a caller that was identified before has ended since. */
+/** Rejects if the key of a caller that was identified before has ended since. Its token may have run out. */
 export type RequireStanding = (exchange: Exchange) => Promise<void> | undefined
 
 const API_KEY = 'ak_live_'
@@ -38,8 +38,11 @@ function known(principal: Principal | null): Principal {
 export function makeRequireStanding({ access }: Operation, { identify }: AuthenticateTools): RequireStanding {
   if (access.scope === 'public' || access.scope === 'operator') return () => undefined
   return (exchange) => {
-    const token = bearer(exchange)
-    return identify.cached(token) === null ? identify(token).then((principal) => void known(principal)) : undefined
+    const { principal } = exchange
+    if (!principal || identify.cached(bearer(exchange)) !== null) return undefined
+    return identify.stands(principal).then((stands) => {
+      if (!stands) throw unauthenticated()
+    })
   }
 }
 

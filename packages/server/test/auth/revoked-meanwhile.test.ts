@@ -7,6 +7,7 @@ import { unauthenticated } from '../../src/kernel/failure.ts'
 import { resultOf } from '../../src/operations/response.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
+import { turnsUntil } from '../support/turns-until.ts'
 
 const MEMORY = { type: 'semantic', scope: 'agent', title: 'Cups', content: 'They are in the cupboard' }
 const EVENT = { specversion: '1.0', type: 'a.b', source: '/x', id: 'meanwhile' }
@@ -40,8 +41,12 @@ onBothEngines((engine) => {
       sent.enqueue(Buffer.from(text.slice(0, half)))
       const headers = { authorization: `Bearer ${token}`, 'content-type': type }
       const replied = fetch(service.url + path, { method, body, duplex: 'half', headers } as RequestInit)
+      let isSettled = false
+      const settled = (): void => void (isSettled = true)
+      replied.then(settled, settled)
       // The request for the metrics is one of them.
-      while (!/^sensorium_http_in_flight [2-9]/m.test((await service.call('GET /metrics')).text));
+      const isInHand = async () => /^sensorium_http_in_flight [2-9]/m.test((await service.call('GET /metrics')).text)
+      await turnsUntil(async () => isSettled || (await isInHand()))
       await between()
       sent.enqueue(Buffer.from(text.slice(half)))
       sent.close()
@@ -116,6 +121,25 @@ onBothEngines((engine) => {
         }, TypeError)
         assert.ok(bytes < 27_000_000, `${bytes}`)
       }
+    })
+
+    // The last one, because the tokens of the suite run out too.
+    test('[KEY-30] a long response outlasts a token that runs out', async () => {
+      const patient = await tenant.agent()
+      const metadata = { long: 'x'.repeat(900_000) }
+      for (let n = 0; n < 12; n++) {
+        const body = { ...MEMORY, title: `Long ${n}`, metadata }
+        assert.equal((await service.call('POST /v1/memories', { token: patient.token, body })).status, 201)
+      }
+      await service.clock.advance(3_590_000)
+      const headers = { authorization: `Bearer ${patient.token}` }
+      const response = await fetch(`${service.url}/v1/memories/export`, { headers })
+      const pieces = response.body!.getReader()
+      let bytes = (await pieces.read()).value!.length
+      await service.clock.advance(15_000)
+      assert.equal((await service.call('GET /v1/agents', { token: patient.token })).status, 401, 'it has run out')
+      for (let next = await pieces.read(); !next.done; next = await pieces.read()) bytes += next.value.length
+      assert.ok(bytes > 12 * 900_000, `${bytes}`)
     })
   })
 })
