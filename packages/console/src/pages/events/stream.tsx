@@ -12,7 +12,7 @@ import { EmptyStream } from './empty-stream.tsx'
 import './events.css'
 import { LiveBadge } from './live-badge.tsx'
 import { PUBLISH } from './publish-command.ts'
-import { useEarlier } from './use-earlier.ts'
+import { useWithEarlier } from './use-earlier.ts'
 
 interface StreamProps {
   type: string
@@ -49,7 +49,9 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
   const shown = held ?? live
   const missed = live.arrived - shown.arrived
   // A search has no expressions.
-  const earlier = useEarlier({ ...live, ...shown }, type, filter === '')
+  const until = held?.events[0]?.received_at
+  const events = useWithEarlier({ ...live, ...shown }, { type, isWanted: filter === '', until })
+  const earlier = events.length - shown.events.length
   return (
     <>
       <div className="filters">
@@ -84,13 +86,13 @@ export function EventStream({ type, filter, onFilter, onOpen }: StreamProps) {
         label="Events"
         fill
         columns={EVENT_COLUMNS}
-        rows={earlier.length === 0 ? shown.events : [...shown.events, ...earlier]}
+        rows={events}
         keyOf={({ id }) => id}
         onOpen={({ id }) => onOpen(id)}
         foot={
           <span className="number">
             {countOf(shown)} arrived while this tab was watching
-            {earlier.length > 0 ? `, ${earlier.length} before` : ''}
+            {earlier > 0 ? `, ${earlier} before` : ''}
             {live.leftOut > 0 ? ` · ${live.leftOut.toLocaleString()} more were too many to show` : ''}
           </span>
         }

@@ -5,12 +5,26 @@ import { useMemo } from 'react'
 import { useCall } from '../../api/calls.ts'
 import type { LiveView } from '../../api/live-store.ts'
 import { useSettled } from '../../components/use-settled.ts'
+import { withEarlier } from './with-earlier.ts'
 
 const EARLIER = 50
-const NONE: readonly EventSummary[] = []
 
-/** Returns the events of these types that are older than those of a live list, newest first. */
-export function useEarlier({ events, arrived, error }: LiveView, type = '', isWanted = true): readonly EventSummary[] {
+interface EarlierOptions {
+  /** A pattern of types. */
+  type?: string
+  isWanted?: boolean
+  /** Events that were accepted after this time are left out, as while the list is held. */
+  until?: string | undefined
+}
+
+/**
+ * Returns the events of a live list together with the newest of these types that it has not, newest first: those of
+ * before, and those that were accepted while nobody watched.
+ */
+export function useWithEarlier(
+  { events, arrived, error }: LiveView,
+  { type = '', isWanted = true, until }: EarlierOptions = {},
+): readonly EventSummary[] {
   // Every search looks through up to 10,000 events, so one for each letter is too many.
   const settled = useSettled(type)
   // Nothing is between a list that has dropped its oldest events and what came before.
@@ -19,11 +33,6 @@ export function useEarlier({ events, arrived, error }: LiveView, type = '', isWa
   const query = settled === '' ? { limit: EARLIER } : { limit: EARLIER, type: settled }
   const { data } = useCall('listEvents', { query }, { enabled: isShown })
   return useMemo(() => {
-    if (!isShown || data === undefined) return NONE
-    const oldest = events.at(-1)?.received_at
-    const known = new Set(events.map(({ id }) => id))
-    return data.events.filter(
-      ({ id, received_at }) => !known.has(id) && (oldest === undefined || received_at <= oldest),
-    )
-  }, [isShown, data, events])
+    return isShown && data !== undefined ? withEarlier(events, data.events, until) : events
+  }, [isShown, data, events, until])
 }

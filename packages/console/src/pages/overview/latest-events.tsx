@@ -4,14 +4,13 @@ import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
 import { EmptyStream } from '../events/empty-stream.tsx'
 import { PUBLISH } from '../events/publish-command.ts'
-import { useEarlier } from '../events/use-earlier.ts'
+import { useWithEarlier } from '../events/use-earlier.ts'
 
 const SHOWN = 8
 
 /** The latest events that were accepted. */
 export function LatestEvents({ live }: { live: LiveView }) {
-  const earlier = useEarlier(live)
-  const events = [...live.events.slice(0, SHOWN), ...earlier].slice(0, SHOWN)
+  const events = useWithEarlier(live).slice(0, SHOWN)
   return (
     <Panel
       title="Latest events"
