@@ -74,7 +74,7 @@ export function backgroundWork(parts: BackgroundParts) {
     /** Pushes what is due and had no wake-up. */
     push: { everyMs: 1_000, runOnce: push.runOnce },
     embed: { everyMs: LOOK_EVERY_MS, runOnce: () => parts.embedding.runOnce() },
-    rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex) },
+    rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex, clock.now()) },
     sweepMetadata: { everyMs: 10_000, runOnce: () => sweepMetadata(store, clock.now()) },
     expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, parts.memoryIndex, clock.now()) },
     gatherStatistics: { everyMs: 2_000, runOnce: () => gatherStatistics(store) },

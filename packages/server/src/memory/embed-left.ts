@@ -1,8 +1,8 @@
 // Embeds what a crash, an outage, a change of model or a full queue left to embed.
 //
-// 1. Nobody's short texts wait for long ones. One long text at a time is embedded beside them, and what else was
-//    claimed with it is given back. A tenant with hundreds of long texts had held up the short ones of all others for
-//    as long as its own took, seconds each.
+// 1. Nobody's short texts wait for the long ones of others. One long text at a time is embedded beside them, and what
+//    else was claimed with it is given back; the next look goes on behind that. A tenant with hundreds of long texts
+//    had held up the short ones of all others for as long as its own took, seconds each.
 // 2. Tenants take turns, with their long texts too.
 import type { Clock } from '../kernel/clock.ts'
 import type { ClaimedText, EmbeddingClaims } from './embedding-claims.ts'
@@ -13,7 +13,7 @@ export const SHORT = 1_000
 const LONG_MS = 1_000
 
 interface EmbedLeftTools {
-  claims: Pick<EmbeddingClaims, 'claimLeftover' | 'release'>
+  claims: Pick<EmbeddingClaims, 'claimLeftover' | 'keepRenewing' | 'release'>
   /** Returns how many of the texts got vectors. */
   embed(texts: readonly ClaimedText[]): Promise<number>
   clock: Clock
@@ -45,6 +45,8 @@ export function makeEmbedLeft({ claims, embed, clock, isClosed, isQuiet }: Embed
   async function embedBatch(texts: readonly ClaimedText[]): Promise<number> {
     const { short = [], long = [] } = Object.groupBy(texts, ({ text }) => (text.length <= SHORT ? 'short' : 'long'))
     const left = new Set(long)
+    // A long text may take longer than a claim lasts.
+    const stopRenewing = claims.keepRenewing(long)
     const until = clock.elapsed() + LONG_MS
     for (let before = -1; before < longKept && left.size > 0 && clock.elapsed() <= until && !isClosed(); ) {
       const begun = beginLong([...left])
@@ -53,6 +55,7 @@ export function makeEmbedLeft({ claims, embed, clock, isClosed, isQuiet }: Embed
       before = longKept
       await longOne
     }
+    stopRenewing()
     await claims.release([...left], 'closing')
     return short.length > 0 ? embed(short) : 0
   }

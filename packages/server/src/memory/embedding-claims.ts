@@ -168,6 +168,25 @@ export function makeEmbeddingClaims({ store, model, batch, clock, log }: ClaimTo
   let timer: NodeJS.Timeout | undefined
   /** Whose turn was last. */
   let last = FIRST
+  /** The last memory that was looked at of each of those: what is given back does not hide what is behind it. */
+  const seen = new Map<string, string>()
+
+  /** Returns some of a tenant's memories that are left to embed, those that follow the last ones it returned first. */
+  async function nextOf({ embedded, tenantId }: Left, many: number): Promise<string[]> {
+    const name = `${embedded} ${tenantId}`
+    for (;;) {
+      const after = seen.get(name) ?? ''
+      // Locks nothing: the claim decides.
+      const some = await store.rows<{ memory_id: string }>(
+        `select memory_id from memory_recall where embedded = ? and tenant_id = ? and memory_id > ? and ${FREE}
+          order by memory_id limit ?`,
+        [embedded, tenantId, after, ...freeAt(clock.now()), many],
+      )
+      if (some.length === many) seen.set(name, some.at(-1)!.memory_id)
+      else seen.delete(name)
+      if (some.length > 0 || after === '') return some.map(({ memory_id }) => memory_id)
+    }
+  }
 
   async function renew(): Promise<void> {
     try {
@@ -200,17 +219,12 @@ export function makeEmbeddingClaims({ store, model, batch, clock, log }: ClaimTo
       }),
     async claimLeftover() {
       const turns = await whoIsLeft(store, model, clock.now(), last)
+      if (turns.length === 0) seen.clear()
       const claimed: ClaimedText[] = []
       const share = Math.ceil(batch / Math.max(1, turns.length))
       for (const turn of turns) {
-        const { embedded, tenantId } = turn
-        // Some of a tenant's memories that are left to embed. Locks nothing: the claim decides.
-        const some = await store.rows<{ memory_id: string }>(
-          `select memory_id from memory_recall where embedded = ? and tenant_id = ? and ${FREE} limit ?`,
-          [embedded, tenantId, ...freeAt(clock.now()), share],
-        )
-        const ids = some.map(({ memory_id }) => memory_id)
-        claimed.push(...(await store.tx((tx) => claim(tx, model, clock.now(), tenantId, ids))))
+        const ids = await nextOf(turn, share)
+        claimed.push(...(await store.tx((tx) => claim(tx, model, clock.now(), turn.tenantId, ids))))
         last = turn
       }
       return claimed.sort(byName)

@@ -48,8 +48,12 @@ const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): E
 /** Starts no thread: they start with the first memory or search. */
 export function makeMemory(tools: MemoryPartsTools): MemoryParts {
   const { config, store, clock, log, embedder = embedderOf(config, clock), ...told } = tools
-  const index = openIndex(config, store, ({ tenant_id, agent_id, id, title, content }) =>
-    embedding.wake(tenant_id, agent_id, id, title.length + content.length),
+  const index = openIndex(
+    config,
+    store,
+    ({ tenant_id, agent_id, id, title, content }) =>
+      embedding.wake(tenant_id, agent_id, id, title.length + content.length),
+    (error) => log.warn({ err: error }, 'the words of a memory were not all written; tried again later'),
   )
   const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
   const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })

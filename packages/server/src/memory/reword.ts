@@ -1,5 +1,8 @@
 // Indexes the words and facts of memories again that were indexed by older rules, in the background. Until then
 // searches find them by those they have. Nothing is embedded.
+//
+// The words of a memory that was changed a moment ago may be on their way (write-later.ts), on any node: they are left
+// alone for a while.
 import { nextTurn } from '../kernel/step-turns.ts'
 import { SERVICE_CALLER, type Db, type Store } from '../store/db.ts'
 import type { Ahead } from './index/analyse.ts'
@@ -9,6 +12,8 @@ import { OLD_WORDS } from './index/index-state.ts'
 /** Memories written in one transaction: a millisecond or two for short ones. A long one ends the transaction. */
 const TOGETHER = 16
 const TOGETHER_CHARACTERS = 4_096
+/** Words that follow a memory are written within a few seconds, unless their node has ended. */
+const SETTLED_MS = 30_000
 /** Batches of one run, so that other background work has its turn. */
 const BATCHES = 64
 
@@ -20,13 +25,14 @@ interface OldRow {
   content: string
 }
 
-/** Returns some memories of a tenant whose words were indexed by older rules. */
-const oldOnes = (db: Pick<Db, 'rows'>, tenantId: string): Promise<OldRow[]> =>
+/** Returns some memories of a tenant whose words were indexed by older rules, and that have not changed since `before`. */
+const oldOnes = (db: Pick<Db, 'rows'>, tenantId: string, before: number): Promise<OldRow[]> =>
   db.rows<OldRow>(
     `select m.id, m.agent_id, r.version, m.title, m.content
        from memory_recall r join memories m on m.tenant_id = r.tenant_id and m.id = r.memory_id
-      where r.tenant_id = ? and m.tenant_id = ? and r.${OLD_WORDS} limit ?`,
-    [tenantId, tenantId, TOGETHER],
+      where r.tenant_id = ? and m.tenant_id = ? and r.${OLD_WORDS}
+        and (r.word_rules > 0 or m.updated_at <= ?) limit ?`,
+    [tenantId, tenantId, before, TOGETHER],
   )
 
 function* groupsOf(rows: readonly OldRow[]): Generator<OldRow[]> {
@@ -47,6 +53,7 @@ function* groupsOf(rows: readonly OldRow[]): Generator<OldRow[]> {
 export async function rewordMemories(
   store: Store,
   index: Pick<MemoryIndex, 'analyseAhead' | 'reword'>,
+  now: number,
 ): Promise<number> {
   let written = 0
   // Tenants that have such memories, in any order: each has a turn before this run ends.
@@ -57,7 +64,7 @@ export async function rewordMemories(
   const turns = [...tenants]
   for (let batch = 0; batch < BATCHES && turns.length > 0; batch++) {
     const { tenant_id: tenantId } = turns.shift()!
-    const rows = (await oldOnes(store, tenantId)).sort((a, b) => (a.id < b.id ? -1 : 1)) // the order of locks
+    const rows = (await oldOnes(store, tenantId, now - SETTLED_MS)).sort((a, b) => (a.id < b.id ? -1 : 1)) // the order of locks
     for (const group of groupsOf(rows)) {
       const ahead: Ahead[] = []
       for (const { title, content } of group)

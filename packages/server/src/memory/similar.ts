@@ -58,12 +58,21 @@ export interface SimilarTools {
   embedded?: ((memories: number) => void) | undefined
 }
 
+/** A new memory that is being compared. */
+interface Attempt {
+  /** Whether the model has been given its text. */
+  hasBegun: boolean
+  /** Whether nobody waits for the result any more. */
+  isOver: boolean
+}
+
 /** In characters: more than the tokens that the model reads at once. */
 const MAX_READ = 4_096
 
 export function makeSimilar(tools: SimilarTools): Similar {
   const { index, embedder, embedding, clock, log, turns, embedded = () => {} } = tools
-  const looking = new Set<string>()
+  /** The tenants that compare a new memory. */
+  const looking = new Map<string, Attempt>()
   let hasCompared = false
 
   async function mostSimilar(
@@ -88,9 +97,11 @@ export function makeSimilar(tools: SimilarTools): Similar {
     return found.map(({ id, cos }) => ({ id, score: Math.round(Math.min(1, above(baseline, cos)) * 10_000) / 10_000 }))
   }
 
-  async function embedAndCompare(viewer: Viewer, text: string): Promise<ComparedText> {
+  async function embedAndCompare(viewer: Viewer, text: string, attempt: Attempt): Promise<ComparedText | null> {
     await index.prepare()
     await embedding.idleIn(viewer.tenantId)
+    if (attempt.isOver) return null
+    attempt.hasBegun = true
     const [windows] = await embedder.embed([text])
     // What exceeds the baseline of a language is at most the cosine.
     const similar = await mostSimilar(viewer, text, windows![0]!, MAX_REPORTED, ALIKE)
@@ -118,16 +129,23 @@ export function makeSimilar(tools: SimilarTools): Similar {
       const { tenantId } = viewer
       const hasMoment = embedder.isInProcess && embedding.isCalm() && text.length <= SHORT
       if (!hasMoment || looking.size >= MAX_LOOKING || looking.has(tenantId)) return null
-      looking.add(tenantId)
-      const compared = embedAndCompare(viewer, text)
+      const attempt: Attempt = { hasBegun: false, isOver: false }
+      const end = (): void => {
+        if (looking.get(tenantId) === attempt) looking.delete(tenantId)
+      }
+      looking.set(tenantId, attempt)
+      const compared = embedAndCompare(viewer, text, attempt)
         .catch((error: unknown) => {
           log.warn({ err: error }, 'a new memory was not compared with others')
           return null
         })
-        .finally(() => looking.delete(tenantId))
+        .finally(end)
       const ms = hasCompared ? AT_ONCE_MS : FIRST_MS
       const inTime = await withinTime<ComparedText | null>(clock, ms, compared, () => null)
       hasCompared = true
+      attempt.isOver = true
+      // What has begun keeps its place, because it still takes the model's time.
+      if (!attempt.hasBegun) end()
       if (inTime) embedded(1)
       return inTime
     },

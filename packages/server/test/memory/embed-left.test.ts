@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
+import { makeEmbedLeft } from '../../src/memory/embed-left.ts'
 import { makeEmbedding } from '../../src/memory/embed-memories.ts'
+import { makeEmbeddingClaims } from '../../src/memory/embedding-claims.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { serviceForSuite } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
@@ -73,5 +75,48 @@ onBothEngines((engine) => {
     const owners = longTexts.map((text) => text.split(' ')[0])
     assert.ok(new Set(owners.slice(0, 4)).size === 2, 'the two tenants take turns')
     await embedding.close()
+  })
+
+  test('[RCL-61] a tenant’s own short text does not wait for all of its long ones', async () => {
+    const { make } = memoryCalls(service)
+    const tenant = await service.tenant()
+    const agent = await tenant.agent()
+    for (let i = 0; i < 12; i++) await make(agent, { title: `Long ${i}`, content: LONG })
+    const brief = await make(agent, { title: 'Brief', content: 'short' })
+    await service.app.memory.embedding.idle()
+    const claims = makeEmbeddingClaims({
+      store: service.store,
+      model: 'a third one',
+      batch: 4,
+      clock: service.clock,
+      log: makeLogger('silent'),
+    })
+    let renewed = 0
+    const embedded: string[] = []
+    const left = makeEmbedLeft({
+      claims: {
+        ...claims,
+        claimLeftover: async () => (await claims.claimLeftover()).filter(({ tenantId }) => tenantId === tenant.id),
+        keepRenewing(texts) {
+          renewed++
+          return claims.keepRenewing(texts)
+        },
+      },
+      async embed(texts) {
+        embedded.push(...texts.map(({ memoryId }) => memoryId))
+        await claims.release(texts, 'refused')
+        return texts.length
+      },
+      // Each look has the time for one long text.
+      clock: { ...service.clock, elapsed: () => (ticks += 600) },
+      isClosed: () => false,
+      isQuiet: () => true,
+    })
+    let ticks = 0
+    for (let run = 0; run < 12 && !embedded.includes(brief.id); run++) await left(1)
+    assert.ok(embedded.indexOf(brief.id) >= 0, 'it is embedded')
+    assert.ok(embedded.length < 12, `after ${embedded.length - 1} long ones`)
+    assert.ok(renewed > 0, 'claims are renewed while a long text is embedded')
+    claims.close()
   })
 })

@@ -7,6 +7,7 @@ import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeEmbeddingClaims } from '../../src/memory/embedding-claims.ts'
 import { passingQuery } from '../../src/memory/index/filter-conditions.ts'
 import { listMemories } from '../../src/memory/list.ts'
+import { rewordMemories } from '../../src/memory/reword.ts'
 import type { Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { serviceForSuite } from '../support/service.ts'
@@ -142,6 +143,15 @@ onBothEngines((engine) => {
     }
   })
 
+  const unused = (): never => assert.fail('nothing is left')
+  test('[LOAD-13] memories with words of older rules are found by an index of them', async () => {
+    const plans = await plansOf((store) =>
+      rewordMemories(store, { analyseAhead: unused, reword: unused }, service.clock.now()),
+    )
+    assert.ok(plans.length > 0)
+    for (const plan of plans) assert.match(plan, /memory_recall_old_words/)
+  })
+
   test('[RCL-70] what is left to embed is found by an index, whether nothing is left or everything', async () => {
     const { clock } = service
     for (const [model, left] of [
@@ -156,11 +166,11 @@ onBothEngines((engine) => {
       })
       assert.ok(plans.length > 1)
       for (const plan of plans) {
-        if (engine.name === 'postgres') assert.match(plan, /Index (Only )?Scan using memory_recall_left/)
+        if (engine.name === 'postgres') assert.match(plan, /Index (Only )?Scan using memory_recall_to_embed/)
         else
           assert.match(
             plan,
-            /^SEARCH memory_recall USING (COVERING )?INDEX memory_recall_left \(embedded\S+( AND tenant_id\S+)?\)$/,
+            /^SEARCH memory_recall USING (COVERING )?INDEX memory_recall_to_embed \(embedded\S+( AND tenant_id\S+)?( AND memory_id\S+)?\)$/,
           )
       }
       const claimed = await service.store.tx((tx) =>

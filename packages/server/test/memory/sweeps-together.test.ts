@@ -67,7 +67,7 @@ onBothEngines((engine) => {
       for (const { id } of made.toReversed()) embeddings[0]!.wake(tenant.id, agent.id, id, 100)
       await Promise.all([
         ...embeddings.map((embedding) => embedding.runOnce()),
-        rewordMemories(store, index),
+        rewordMemories(store, index, now),
         expireMemories(store, index, now),
         expireMemories(store, index, now),
       ])
@@ -92,7 +92,7 @@ onBothEngines((engine) => {
       await service.store.tx((tx) => tx.run('update memory_recall set word_rules = 0 where tenant_id = ?', [tenant.id]))
       await service.store.tx(async (tx) => {
         await tx.rows('select id from memories where tenant_id = ? and id = ? for update', [tenant.id, held.id])
-        const rewording = rewordMemories(service.store, index)
+        const rewording = rewordMemories(service.store, index, service.clock.now() + 60_000)
         await overOrWaiting(service.store, rewording)
         const old = await service.store.rows<{ memory_id: string }>(
           'select memory_id from memory_recall where tenant_id = ? and word_rules = 0',
@@ -100,6 +100,6 @@ onBothEngines((engine) => {
         )
         assert.deepEqual(old, [{ memory_id: held.id }])
       })
-      assert.equal(await rewordMemories(service.store, index), 1)
+      assert.equal(await rewordMemories(service.store, index, service.clock.now() + 60_000), 1)
     })
 })

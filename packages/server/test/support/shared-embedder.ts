@@ -48,7 +48,10 @@ async function read(text: string, service: symbol): Promise<Embedded[]> {
     entry = { windows: text.length > LONG ? embedInTurn(text, services) : embed(text), services }
     known.set(text, entry)
     // After the thread died, or nobody waited for it any more, the text is embedded again.
-    entry.windows.catch(() => known.delete(text))
+    const mine = entry
+    entry.windows.catch(() => {
+      if (known.get(text) === mine) known.delete(text)
+    })
   }
   entry.services.add(service)
   // Copies, because the caller may transfer their bytes.

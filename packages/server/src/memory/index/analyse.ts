@@ -54,14 +54,20 @@ export interface Analyse<W> {
    * Returns the analysis of texts that were analysed ahead; analyses any others now. The analysis stays until it is
    * dropped: a transaction may be run again.
    */
-  take(texts: Texts): Analysed<W> & { isAhead: boolean }
+  take(texts: Texts): Taken<W>
   /** The same without the words. */
   takeFolded(texts: Texts): Folded
+  /** Drops one analysis of these texts. Others may have sent the same. */
+  drop(texts: Texts): void
+}
+
+/** An analysis for a transaction. */
+export interface Taken<W> extends Analysed<W> {
   /**
-   * Drops one analysis of these texts, whose words are all written when `written` has resolved. Others may have sent
-   * the same texts.
+   * Called with a write of the words after the transaction, for which `written` waits. Null if the texts were not
+   * analysed ahead, and so nobody waits.
    */
-  drop(texts: Texts, written?: Promise<void>): void
+  noteWrite: ((written: Promise<void>) => void) | null
 }
 
 /** Of texts that are not analysed ahead, all words are written in the transaction. */
@@ -136,14 +142,15 @@ export function makeAnalyse<W>(encode: Encode<W>, hasRoom: () => Promise<void> =
     },
     take(texts) {
       const kept = ready.find(isOf(texts))
-      return { ...(kept?.analysed ?? atOnce(analysisSteps(encode, texts))), isAhead: kept !== undefined }
+      if (!kept) return { ...atOnce(analysisSteps(encode, texts)), noteWrite: null }
+      // Later texts may have taken its place when the transaction is over.
+      const { analysed, writes } = kept
+      return { ...analysed, noteWrite: (written) => void writes.push(written) }
     },
     takeFolded: (texts) => ready.find(isOf(texts))?.analysed ?? foldedOf(texts),
-    drop(texts, written) {
+    drop(texts) {
       const at = ready.findIndex(isOf(texts))
-      if (at < 0) return
-      if (written) ready[at]!.writes.push(written)
-      ready.splice(at, 1)
+      if (at >= 0) ready.splice(at, 1)
     },
   }
 }

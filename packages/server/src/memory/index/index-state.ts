@@ -11,7 +11,10 @@ import { WORD_RULES } from './terms.ts'
  */
 const NO_RULES = 0
 
-/** Selects words that older rules made. Must be written as in the partial index over them. */
+/**
+ * Selects words that older rules made, and memories whose words are not all there. Written as in the partial index over
+ * them: new rules need another index.
+ */
 export const OLD_WORDS = `word_rules < ${WORD_RULES}`
 
 const rulesOf = ({ parts }: IndexedWords<unknown>): number => (parts.length > 0 ? WORD_RULES : NO_RULES)
@@ -40,7 +43,7 @@ export async function putState<R>(
   return { ...row!, isNew: row!.version === first }
 }
 
-/** For the same text with new words. Returns nothing if the text is no longer at this version. */
+/** For the same text with new words. Returns nothing if the text is no longer at this version, or has its words. */
 export const replaceState = <R>(
   tx: Db,
   words: IndexedWords<unknown>,
@@ -51,7 +54,7 @@ export const replaceState = <R>(
   one<R>(
     tx,
     `update memory_recall set word_rules = ?, length = ?, version = version + ?
-      where tenant_id = ? and memory_id = ? and version = ? returning ${columns}`,
+      where tenant_id = ? and memory_id = ? and version = ? and ${OLD_WORDS} returning ${columns}`,
     [rulesOf(words), words.length, words.parts.length > 0 ? 0 : 1, words.tenant_id, words.id, version],
   )
 

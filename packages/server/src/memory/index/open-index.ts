@@ -10,7 +10,8 @@ export const openIndex = (
   { database, dataDir }: Pick<Config, 'database' | 'dataDir'>,
   store: Store,
   toEmbed: (memory: IndexedMemory) => void,
+  failed?: (error: unknown) => void,
 ): MemoryIndex =>
   database.engine === 'sqlite'
-    ? sqliteIndex(store, databaseFile(dataDir), toEmbed)
-    : postgresIndex(store, database.url, toEmbed)
+    ? sqliteIndex(store, databaseFile(dataDir), toEmbed, failed)
+    : postgresIndex(store, database.url, toEmbed, failed)

@@ -13,12 +13,17 @@ import { postgresWriter } from './write-postgres.ts'
 const LOG_KEPT_MS = 6 * KEPT_MS
 const TIDIED_EVERY_MS = KEPT_MS / 2
 
-export function postgresIndex(store: Store, url: string, toEmbed: (memory: IndexedMemory) => void): MemoryIndex {
+export function postgresIndex(
+  store: Store,
+  url: string,
+  toEmbed: (memory: IndexedMemory) => void,
+  failed: (error: unknown) => void = () => {},
+): MemoryIndex {
   const extension = pgvector(store)
   const thread = makeSearch({ url })
   let tidiedAt = -Infinity
   return {
-    ...makeWrite(store, postgresWriter(extension), toEmbed),
+    ...makeWrite(store, postgresWriter(extension), toEmbed, failed),
     find: (search) => thread.ask(search.viewer, 'find', search),
     nearest: (query) => thread.ask(query.viewer, 'nearest', query),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),

@@ -12,11 +12,16 @@ import { sqliteWriter } from './write-sqlite.ts'
 /** How many changes stay in the log. The search thread has had ample time to see older ones. */
 const CHANGES_KEPT = 100_000
 
-export function sqliteIndex(store: Store, file: string, toEmbed: (memory: IndexedMemory) => void): MemoryIndex {
+export function sqliteIndex(
+  store: Store,
+  file: string,
+  toEmbed: (memory: IndexedMemory) => void,
+  failed: (error: unknown) => void = () => {},
+): MemoryIndex {
   const thread = makeSearch({ file })
   const merging = makeMerging(store)
   return {
-    ...makeWrite(store, sqliteWriter(merging.noteWritten), toEmbed),
+    ...makeWrite(store, sqliteWriter(merging.noteWritten), toEmbed, failed),
     find: (search) => thread.ask(search.viewer, 'find', search),
     nearest: (query) => thread.ask(query.viewer, 'nearest', query),
     searchFingerprint: (viewer, model) => thread.ask(viewer, 'searchFingerprint', { tenantId: viewer.tenantId, model }),

@@ -33,6 +33,7 @@ export interface WriteLater<W> {
 export function makeWriteLater<W>(
   store: Pick<Store, 'tx'>,
   engine: Pick<EngineWriter<W>, 'addWords' | 'noteChange'>,
+  failed: (error: unknown) => void,
 ): WriteLater<W> {
   const turns = makeTurns({ what: 'long texts to be written', atOnce: 1 })
   const waitingForRoom: (() => void)[] = []
@@ -62,8 +63,8 @@ export function makeWriteLater<W>(
       unwritten++
       try {
         for (let part = 0; part < missing.parts.length && (await writePart(missing, part)); part++);
-      } catch {
-        // The store is away. The memory is indexed again later.
+      } catch (error) {
+        failed(error) // the memory is indexed again later
       } finally {
         unwritten--
         underWay.add(name, -1)

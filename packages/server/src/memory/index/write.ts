@@ -2,7 +2,7 @@
 // many words follow after it (write-later.ts). A verb passes the memory as it is now and as it was before; what has to
 // be written follows from that here.
 import type { Db, Store } from '../../store/db.ts'
-import { makeAnalyse, type Folded, type Texts } from './analyse.ts'
+import { makeAnalyse, type Folded, type Taken, type Texts } from './analyse.ts'
 import type { EngineWriter, IndexedWords, SearchableText } from './engine-writer.ts'
 import { lockMetadata, putFacts, removeFacts } from './facts.ts'
 import { audiencesOf, seedOf } from './grams.ts'
@@ -18,29 +18,31 @@ function textOf(memory: IndexedMemory, { title, content, grams }: Folded): Searc
 const removeVectors = (tx: Db, tenantId: string, id: string): Promise<number> =>
   tx.run('delete from memory_vectors where tenant_id = ? and memory_id = ?', [tenantId, id])
 
-/** `toEmbed` is called with each memory whose text is new, after the commit. */
+/**
+ * `toEmbed` is called with each memory whose text is new, after the commit, and `failed` when words could not be
+ * written that were to follow it.
+ */
 export function makeWrite<W>(
   store: Pick<Store, 'tx'>,
   engine: EngineWriter<W>,
   toEmbed: (memory: IndexedMemory) => void,
+  failed: (error: unknown) => void,
 ): Pick<MemoryIndex, 'analyseAhead' | 'put' | 'reword' | 'remove' | 'keep'> {
-  const later = makeWriteLater(store, engine)
+  const later = makeWriteLater(store, engine, failed)
   const analyse = makeAnalyse(engine.encode, later.hasRoom)
 
   /** Writes the words of a text: in the transaction, or after it if there are many and somebody waits for them. */
   async function putWords(
     tx: Db,
     memory: Texts & Pick<IndexedMemory, 'id' | 'agent_id'>,
-    { parts, length, isAhead }: ReturnType<typeof analyse.take>,
+    { parts, length, noteWrite }: Taken<W>,
     put: (words: IndexedWords<W>) => Promise<number | null>,
   ): Promise<number | null> {
     const { tenant_id, id, agent_id } = memory
-    const isLater = isAhead && parts.length > 1
+    const isLater = noteWrite !== null && parts.length > 1
     const version = await put({ tenant_id, id, length, parts: isLater ? [] : parts })
-    if (version !== null)
-      tx.afterCommit(() =>
-        analyse.drop(memory, isLater ? later.write({ tenant_id, id, agent_id, version, parts }) : undefined),
-      )
+    if (version !== null && isLater)
+      tx.afterCommit(() => noteWrite(later.write({ tenant_id, id, agent_id, version, parts })))
     return version
   }
 
@@ -60,6 +62,7 @@ export function makeWrite<W>(
       const newText = differs('title', 'content')
       if (newText) {
         const analysed = analyse.take(memory)
+        tx.afterCommit(() => analyse.drop(memory))
         await engine.putText(tx, textOf(memory, analysed))
         await putWords(tx, memory, analysed, (words) => engine.putWords(tx, words))
         // The vectors of the old text must not find anything any more.
@@ -76,6 +79,7 @@ export function makeWrite<W>(
     },
     async reword(tx, texts, version) {
       const { tenant_id, id } = texts
+      tx.afterCommit(() => analyse.drop(texts))
       if (later.isUnderWay(texts)) return false
       // Before the index, in the order of the verbs: a change of the metadata alone locks the memory and no index.
       const memory = await lockMetadata(tx, texts)

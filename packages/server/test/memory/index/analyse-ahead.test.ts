@@ -48,7 +48,7 @@ test('[LOAD-13] no text is analysed before there is room for its words', async (
 })
 
 test('[LOAD-13] of two that send the same text each waits for its own words', async () => {
-  const { analyseAhead, drop } = makeAnalyse(function* () {
+  const { analyseAhead, take, drop } = makeAnalyse(function* () {
     yield
     return []
   })
@@ -64,13 +64,37 @@ test('[LOAD-13] of two that send the same text each waits for its own words', as
   const writes = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
   const texts = { tenant_id: 'one', title: 'title', content }
   // Nobody can tell whose transaction it was.
-  drop(texts, writes[0].promise)
+  take(texts).noteWrite!(writes[0].promise)
+  drop(texts)
   for (const { written } of [first, second]) assert.equal(await isOver(written()), false)
   writes[0].resolve()
-  drop(texts, writes[1].promise)
+  take(texts).noteWrite!(writes[1].promise)
+  drop(texts)
   for (const { written } of [first, second]) assert.equal(await isOver(written()), false)
   writes[1].resolve()
   for (const { written } of [first, second]) assert.equal(await isOver(written()), true)
+})
+
+test('[LOAD-13] the words of a text are waited for, however many other texts are analysed before its commit', async () => {
+  const { analyseAhead, take, drop } = makeAnalyse(function* () {
+    yield
+    return []
+  })
+  const texts = { tenant_id: 'one', title: 'title', content: 'word '.repeat(1_000) }
+  const { written } = await analyseAhead({ tenantId: 'one', id: 'a' }, texts.title, texts.content)
+  const { noteWrite } = take(texts)
+  for (let i = 0; i < 9; i++) await analyseAhead({ tenantId: 'two', id: 'b' }, `${i}`, texts.content)
+  assert.equal(take(texts).noteWrite, null, 'it is not kept any more')
+  const write = Promise.withResolvers<void>()
+  noteWrite!(write.promise)
+  drop(texts)
+  let isOver = false
+  void written().then(() => (isOver = true))
+  for (let turn = 0; turn < 5; turn++) await nextTurn()
+  assert.equal(isOver, false)
+  write.resolve()
+  for (let turn = 0; turn < 5; turn++) await nextTurn()
+  assert.equal(isOver, true)
 })
 
 test('[LOAD-3] an analysis ends, or is not begun, when its client has gone', async () => {

@@ -10,6 +10,7 @@ import { onBothEngines } from '../../support/engines.ts'
 import { emptyStore, migrateTo } from '../../support/store.ts'
 
 const NOW = Date.parse('2030-01-01T00:00:00Z')
+const LATER = NOW + 60_000
 
 const METADATA: Record<string, string> = {
   mem_1: '{"host":"cloud-7","plain":1}',
@@ -52,7 +53,7 @@ onBothEngines((engine) => {
     })
     await migrate(store, NOW)
     const index = openIndex(config, store, () => {})
-    await rewordMemories(store, index)
+    await rewordMemories(store, index, LATER)
     await index.close()
     const rows = await store.rows<{ memory_id: string; name: string; value: string }>(
       'select memory_id, name, value from memory_facts order by memory_id, name',
@@ -61,6 +62,6 @@ onBothEngines((engine) => {
       rows.map(({ memory_id, name, value }) => [memory_id, name, value]),
       FACTS,
     )
-    assert.equal(await rewordMemories(store, index), 0)
+    assert.equal(await rewordMemories(store, index, LATER), 0)
   })
 })
