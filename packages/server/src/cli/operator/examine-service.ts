@@ -3,7 +3,8 @@
 import type { Config } from '../../config.ts'
 import type { Failing } from '../../kernel/loop.ts'
 
-const ANSWER_WITHIN_MS = 3_000
+/** A machine that is very busy takes seconds. */
+const ANSWER_WITHIN_MS = 10_000
 
 /** The response of /readyz, in success or in failure. */
 interface ReadyzResponse {
