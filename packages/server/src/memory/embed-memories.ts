@@ -6,12 +6,14 @@
 //    written.
 // 3. Tenants take turns, and agents inside a tenant: a burst of one agent delays no other's memories. Past MAX_WAITING
 //    memories of one agent the rest is left to the run.
-// 4. Long texts, of many windows each, have lanes of their own, and of what was left one long text at a time is
-//    embedded beside the short ones: a short text never waits for long ones, whoever sent them.
+// 4. Long texts, of many windows each, have lanes of their own, of which a tenant may take half, and of what was left
+//    one long text at a time is embedded beside the short ones: a short text never waits for long ones, whoever sent
+//    them.
 import { makeBatches } from '../kernel/batches.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { makeCounts } from '../kernel/counts.ts'
 import type { Logger } from '../kernel/logger.ts'
+import { makeTurns } from '../kernel/turns.ts'
 import type { Store } from '../store/db.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import { EmbeddingRefused } from './embed/service.ts'
@@ -29,6 +31,8 @@ import type { MemoryIndex } from './index/memory-index.ts'
 const WRITTEN_TOGETHER = 16
 /** Batches under way at once, of short and of long texts each: while two are written, the next are embedded. */
 const BATCHES_AT_ONCE = 4
+/** Of those of long texts, for tenants that have none under way: such a text may take the model many seconds. */
+const KEPT_LONG = 2
 /** More memories than this that wait are a flood: nobody waits for its end. */
 const FEW = 8
 /** How long `waitForRecent` waits at most. */
@@ -216,13 +220,20 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
   const ownerOf = ({ tenantId, agentId }: ToEmbed) => ({ tenantId, senderId: agentId })
   const short = makeBatches<ToEmbed, void>({ run, lanes: BATCHES_AT_ONCE, maxItems: batch, ownerOf })
-  const long = makeBatches<ToEmbed, void>({ run, lanes: BATCHES_AT_ONCE, maxItems: 1, ownerOf })
+  const long = makeTurns({
+    what: 'long texts to be embedded',
+    atOnce: BATCHES_AT_ONCE,
+    kept: KEPT_LONG,
+    perAgent: MAX_WAITING,
+    total: Infinity,
+  })
 
-  async function add(lane: typeof short, memory: ToEmbed): Promise<void> {
+  async function add(memory: ToEmbed, isLong: boolean): Promise<void> {
     const agent = `${memory.tenantId} ${memory.agentId}`
     if (counts.of(agent) >= MAX_WAITING) return // the run finds it
     counts.add(agent, 1)
-    await lane.add(memory)
+    if (isLong) await long.take(memory.tenantId, memory.agentId, () => run([memory]))
+    else await short.add(memory)
     counts.add(agent, -1)
   }
 
@@ -239,7 +250,7 @@ export function makeEmbedding({ store, index, embedder, clock, log, embedded = (
 
   return {
     wake(tenantId, agentId, memoryId, length) {
-      if (!closed) waiting.add(tenantId, add(length <= SHORT ? short : long, { tenantId, agentId, memoryId }))
+      if (!closed) waiting.add(tenantId, add({ tenantId, agentId, memoryId }, length > SHORT))
     },
     isCalm: () => waiting.isAtMost(FEW),
     idleIn,
