@@ -199,7 +199,7 @@ export const agentOperations = {
   }),
   registerAgent: operation({
     id: 'registerAgent',
-    audit: ['name', 'delivery_mode', 'client_type', 'team_id', 'external_id'],
+    audit: ['name', 'delivery_mode', 'delivery_endpoint', 'client_type', 'team_id', 'external_id'],
     summary: 'Register an agent',
     tag,
     method: 'POST',
@@ -211,7 +211,7 @@ export const agentOperations = {
   }),
   putAgent: operation({
     id: 'putAgent',
-    audit: ['name', 'delivery_mode', 'client_type', 'team_id'],
+    audit: ['name', 'delivery_mode', 'delivery_endpoint', 'client_type', 'team_id'],
     summary: 'Register or update an agent by its external id',
     description:
       'Registers the agent if no agent has this external id. Otherwise replaces its fields with those of the body: fields that are left out get the defaults of a new agent, and status, endpoint and keys do not change. Repeating the request changes nothing.',
@@ -237,7 +237,7 @@ export const agentOperations = {
   }),
   updateAgent: operation({
     id: 'updateAgent',
-    audit: ['name', 'description', 'delivery_mode', 'retry_schedule_seconds'],
+    audit: ['name', 'description', 'delivery_mode', 'delivery_endpoint', 'retry_schedule_seconds'],
     summary: 'Update an agent',
     tag,
     method: 'PATCH',

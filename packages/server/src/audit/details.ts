@@ -4,7 +4,9 @@
 //    members. Unknown members are ignored everywhere, and an entry must not keep them for a year.
 // 2. However long the request, its details are short: texts and lists are cut, and a field that does not fit is only
 //    named.
+// 3. Of a URL, its user, password and query are left out: they may be secrets.
 import type { Operation } from '@sensorium/contract'
+import { hideKeys } from '../kernel/hide-keys.ts'
 
 /** The length of the details as JSON, apart from the names in `left_out`. */
 const LONGEST_DETAILS = 4_096
@@ -14,6 +16,7 @@ const LONGEST_PARAM = 510
 const LONGEST_LIST = 20
 
 interface Described {
+  format?: string
   properties?: Readonly<Record<string, Described>>
   items?: Described
 }
@@ -32,8 +35,15 @@ const cut = (text: string, longest: number): string =>
 export const fieldsOf = (body: unknown): Record<string, unknown> =>
   typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
 
+/** A URL without its user and password, and without its query, in which keys stand too. */
+function placeOf(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed === null ? '' : parsed.origin + parsed.pathname
+}
+
 function declared(value: unknown, schema: Described = {}): unknown {
-  if (typeof value === 'string') return cut(value, LONGEST_TEXT)
+  if (typeof value === 'string')
+    return cut(hideKeys(schema.format === 'http-url' ? placeOf(value) : value), LONGEST_TEXT)
   if (Array.isArray(value)) return value.slice(0, LONGEST_LIST).map((item) => declared(item, schema.items))
   if (typeof value !== 'object' || value === null) return value
   const members = value as Record<string, unknown>

@@ -48,7 +48,7 @@ onBothEngines((engine) => {
     await interest(service, agent, { event_type: 'a.b' })
     await service.call(`PATCH /v1/agents/${agent.id}`, {
       token: agent.token,
-      body: { name: 'Renamed', delivery_endpoint: 'https://user:hunter2@example.com/x' },
+      body: { name: 'Renamed', delivery_endpoint: 'https://user:hunter2@example.com/x?key=hunter2' },
       headers: { 'x-request-id': 'rename-1' },
     })
     const { entries, total } = await audit(tenant)
@@ -65,7 +65,13 @@ onBothEngines((engine) => {
       action: 'updateAgent',
       resource: agent.id,
       request_id: 'rename-1',
-      details: { id: agent.id, name: 'Renamed', actor_key_id: agent.keyId },
+      // Who redirects all deliveries of an agent is what an audit log is asked for.
+      details: {
+        id: agent.id,
+        name: 'Renamed',
+        delivery_endpoint: 'https://example.com/x',
+        actor_key_id: agent.keyId,
+      },
     })
     assert.equal(entries[3]!.resource, agent.id)
     assert.match(entries[3]!.actor, /^adm_/)
