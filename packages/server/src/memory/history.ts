@@ -1,4 +1,5 @@
-// Returns the versions of a memory, newest first, to every caller who sees the memory.
+// Returns the versions of a memory, newest first, to every caller who sees the memory: those that the caller would have
+// seen then. What a memory said before it was shared more widely was not meant for those it is shared with now.
 import type { Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
@@ -6,9 +7,10 @@ import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
 import type { Store } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import { readParts } from './long-metadata.ts'
+import { maySee } from './see.ts'
 import { lockSeenMemory, type MemoryRow } from './sql.ts'
 import { storedBytes } from './stored-bytes.ts'
-import { bytesOfVersions, readVersions, type Field, type Version, type Versioned } from './versions.ts'
+import { bytesOfVersions, readVersions, wholeAtEnd, type Field, type Version, type Versioned } from './versions.ts'
 
 async function* fieldJson(store: Store, memory: MemoryRow, state: Versioned, name: Field): AsyncGenerator<string> {
   if (name === 'metadata' && state.metadata_id !== null) {
@@ -38,7 +40,10 @@ async function* pieces(store: Store, principal: Principal, id: string, now: numb
   const { memory, versions } = await store.tx(async (tx) => {
     const locked = await lockSeenMemory(tx, principal, id, now)
     if (!locked) throw notFound('memory', id)
-    return { memory: locked, versions: await readVersions(tx, locked) }
+    // A version is seen as the memory is, with its own scope and team. A scope only widens, so those seen are the newest.
+    const { status, expires_at } = locked
+    const isSeen = ({ state }: Version): boolean => maySee(principal, { ...locked, ...state, status, expires_at }, now)
+    return { memory: locked, versions: wholeAtEnd((await readVersions(tx, locked)).filter(isSeen)) }
   })
   yield '{"versions":['
   for (const [i, version] of versions.entries()) {

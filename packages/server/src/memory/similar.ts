@@ -12,6 +12,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import { above, baselineOf } from './baseline.ts'
+import { rounded } from './calibrate.ts'
 import type { Embedded, Embedder } from './embed/embedding.ts'
 import type { Embedding } from './embed-memories.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
@@ -94,7 +95,7 @@ export function makeSimilar(tools: SimilarTools): Similar {
     })
     // A service is presumed to know all languages.
     const baseline = embedder.isInProcess ? baselineOf(text, embedded.words ?? []).cos : 0
-    return found.map(({ id, cos }) => ({ id, score: Math.round(Math.min(1, above(baseline, cos)) * 10_000) / 10_000 }))
+    return found.map(({ id, cos }) => ({ id, score: rounded(Math.min(1, above(baseline, cos))) }))
   }
 
   async function embedAndCompare(viewer: Viewer, text: string, attempt: Attempt): Promise<ComparedText | null> {

@@ -173,9 +173,13 @@ function versionsOf(memory: MemoryRow, rows: readonly VersionRow[]): Version[] {
   // Version 1 has no row: it is the memory as it was created.
   if ((rows.at(-1)?.version ?? 2) === 2)
     versions.push({ version: 1, changedAt: memory.created_at, changedBy: memory.agent_id, changed: VERSIONED, state })
-  const kept = versions.slice(0, MAX_VERSIONS)
-  const oldest = kept.pop()!
-  return [...kept, { ...oldest, changed: VERSIONED }]
+  return wholeAtEnd(versions.slice(0, MAX_VERSIONS))
+}
+
+/** Makes the oldest of some versions show all fields. */
+export function wholeAtEnd(versions: readonly Version[]): Version[] {
+  const oldest = versions.at(-1)
+  return oldest ? [...versions.slice(0, -1), { ...oldest, changed: VERSIONED }] : []
 }
 
 /** Deletes all versions of a memory, whose row the caller holds, and returns the long metadata that they named. */

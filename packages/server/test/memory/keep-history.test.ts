@@ -79,11 +79,21 @@ onBothEngines((engine) => {
     ])
   })
 
-  test('[KEP-1] a promotion is a version; whoever sees a memory sees its history', async () => {
+  test('[KEP-1] a promotion is a version; others see those since they see the memory', async () => {
     assertError(await history(other), 'not_found')
     assertError(await history(agent, 'mem_nothing'), 'not_found')
+    await calls.patch(agent, memory.id, { content: 'The password was taken out' })
     await calls.promote(agent, memory.id, { scope: 'institutional' })
-    assert.deepEqual((await versions(other))[0]!.fields, { scope: 'institutional' })
+    assert.deepEqual((await versions(agent))[0]!.fields, { scope: 'institutional' })
+    for (const whole of [agent, admin]) assert.equal((await versions(whole)).length, 3)
+    const [promoted, ...before] = await versions(other)
+    assert.deepEqual(before, [])
+    assert.deepEqual([promoted!.version, promoted!.fields['content']], [3, 'The password was taken out'])
+    await calls.patch(agent, memory.id, { title: 'Second' })
+    assert.deepEqual(
+      (await versions(other)).map(({ version }) => version),
+      [4, 3],
+    )
     await calls.forget(agent, memory.id)
     assertError(await history(agent), 'not_found')
     const elsewhere = await service.tenant()
