@@ -80,6 +80,16 @@ function checkHost({ rawHeaders, httpVersion }: IncomingMessage): void {
   throw invalid({ field: 'Host', value: null, expected, example: 'localhost:8080' })
 }
 
+/**
+ * Requires the one coding that is read here. Node reads others before it as if they were not there, and a proxy that
+ * knows them would see another body.
+ */
+function checkCoding({ headers }: IncomingMessage): void {
+  const coding = headers['transfer-encoding']
+  if (coding === undefined || coding.toLowerCase() === 'chunked') return
+  throw invalid({ field: 'Transfer-Encoding', value: coding, expected: 'chunked, and no other', example: 'chunked' })
+}
+
 async function putBackFirst(putBack: () => Promise<void>, error: unknown): Promise<never> {
   await putBack()
   throw error
@@ -205,6 +215,7 @@ export function makeServer(tools: ServerTools): HttpServer {
       try {
         if (isRefused(exchange.path)) throw unavailable('This node is shutting down')
         checkHost(exchange.request)
+        checkCoding(exchange.request)
         // Before the body is read: the body of a request that cannot be served is left unread.
         table.find(exchange)(exchange)
       } catch (error) {

@@ -1,5 +1,6 @@
 // A Failure is an error of the catalogue, thrown wherever it is detected. Any other error that is thrown is a bug or an
 // outage, and becomes internal_error or service_unavailable in the transport.
+import { hideKeys } from './hide-keys.ts'
 import { jsonPieces } from './json-write.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '@sensorium/contract'
 
@@ -68,10 +69,13 @@ export function shownValue(value: unknown): unknown {
   if (value === undefined) return null
   if (typeof value === 'bigint') return value.toString()
   // The first piece of its JSON: all of it, or more than is shown.
-  const text = typeof value === 'string' ? value : (jsonPieces(value).next().value as string)
+  const given = typeof value === 'string' ? value : (jsonPieces(value).next().value as string)
   // A character takes one or two code units: this many hold one more character than is shown, if there is one.
-  const characters = [...text.slice(0, VALUE_LENGTH * 2 + 2)]
-  if (characters.length > VALUE_LENGTH) return characters.slice(0, VALUE_LENGTH).join('')
+  const enough = VALUE_LENGTH * 2 + 2
+  const text = hideKeys(given.slice(0, enough))
+  const characters = [...text]
+  if (given.length > enough || characters.length > VALUE_LENGTH) return characters.slice(0, VALUE_LENGTH).join('')
+  if (typeof value === 'string') return text
   return typeof value === 'object' ? (JSON.parse(text) as unknown) : value
 }
 

@@ -2,6 +2,7 @@
 // than the request; warnings and worse are flushed at once.
 import { pino, type Logger as PinoLogger } from 'pino'
 import { lineBuffer, type LineBuffer } from './line-buffer.ts'
+import { hideKeys } from './hide-keys.ts'
 
 export interface RequestLine {
   requestId: string
@@ -30,7 +31,7 @@ const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.
 /** A path may have 16,000 characters, and anybody can send one. */
 const MOST_OF_PATH = 1_000
 const shownPath = (path: string): string =>
-  quoted(path.length <= MOST_OF_PATH ? path : `${path.slice(0, MOST_OF_PATH)}…`)
+  quoted(hideKeys(path.length <= MOST_OF_PATH ? path : `${path.slice(0, MOST_OF_PATH)}…`))
 
 const WARN = 40
 

@@ -266,6 +266,22 @@ onBothEngines((engine) => {
     connection.socket.destroy()
   })
 
+  test('[SAFE-69] a transfer coding that is not read here is 400', async () => {
+    for (const [coding, status] of [
+      ['gzip, chunked', 400],
+      ['identity, chunked', 400],
+      ['Chunked', 401],
+    ] as const) {
+      const connection = await connect()
+      const head = `POST /v1/events HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: ${coding}\r\n\r\n`
+      connection.write(`${head}2\r\n{}\r\n0\r\n\r\n`)
+      const reply = await connection.reply()
+      assert.equal(reply.status, status, reply.body)
+      if (status === 400) assert.equal(JSON.parse(reply.body).error.details.field, 'Transfer-Encoding')
+      connection.socket.destroy()
+    }
+  })
+
   test('[SAFE-11] a path has one spelling; escapes that an id needs are decoded', async () => {
     for (const path of ['/%6detrics', '/v1/%61gents', '/%6Fperator/tenants', '/v1/events/a%2Db', '/v1/events/%7Ea'])
       assert.equal((await service.call(`GET ${path}`, { token: tenant.admin })).status, 404, path)

@@ -32,6 +32,25 @@ for (const [code, { status, details }] of Object.entries(ERRORS) as [ErrorCode, 
   })
 }
 
+test('[HTTP-19] a credential is not sent back, wherever it stood and however it was cut', () => {
+  const key = `ak_live_${'Q'.repeat(32)}`
+  const token = `eyJ${'a'.repeat(40)}.eyJ${'b'.repeat(60)}.${'c'.repeat(43)}`
+  const sentBack = (value: unknown): unknown =>
+    failures.invalid({ field: 'x', value, expected: 'y', example: null }).details['value']
+  assert.equal(failures.notFound('agent', key).details['resource_id'], 'ak_live_…')
+  assert.equal(sentBack(`a ${key} b ${token} c`), 'a ak_live_… b eyJ… c')
+  assert.deepEqual(sentBack({ key, n: 1 }), { key: 'ak_live_…', n: 1 })
+  assert.equal(sentBack('-'.repeat(180) + key), `${'-'.repeat(180)}ak_live_…`)
+  assert.ok(!String(sentBack('-'.repeat(395) + key)).includes('Q'))
+  assert.equal(
+    sentBack({ many: [key, 'z'.repeat(500)] })
+      ?.toString()
+      .includes('Q'),
+    false,
+  )
+  assert.equal(sentBack('ak_live is a prefix, eyJ is not enough'), 'ak_live is a prefix, eyJ is not enough')
+})
+
 test('[ERR-9][ERR-11] an error that can be retried says when, in the header too', () => {
   assert.equal(MADE.rate_limited.headers['retry-after'], '7')
   assert.equal(MADE.service_unavailable.headers['retry-after'], '3')
