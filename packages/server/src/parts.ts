@@ -15,6 +15,7 @@ import { makeEnrich } from './enrichment/enrich.ts'
 import { countPublished } from './events/count-published.ts'
 import { makePublish } from './events/publish.ts'
 import { makeRetain } from './events/retain.ts'
+import type { ActivityMetric } from './activity/sql.ts'
 import type { Metrics } from './http/metrics.ts'
 import { OUTCOMES } from './ingest/connectors/sql.ts'
 import { makeSupervisor } from './ingest/connectors/supervise.ts'
@@ -86,6 +87,7 @@ function makeBasics(foundation: Foundation) {
     'sensorium_memories_embedded_total',
     'Memories whose meaning was embedded on this node',
   )
+  const happened = activityCounters(metrics)
   return {
     ...foundation,
     siblings,
@@ -95,7 +97,7 @@ function makeBasics(foundation: Foundation) {
     idempotency: makeIdempotency(store, secrets, clock),
     settings,
     quotas: makeQuotas(store, clock, settings.of),
-    activity: makeActivity(store, clock),
+    activity: makeActivity(store, clock, (what, amount) => happened[what].inc(amount)),
     eventTypes: makeEventTypes(store, clock),
     audit: makeAudit(makeId, clock.now),
     retentionDays,
@@ -105,6 +107,15 @@ function makeBasics(foundation: Foundation) {
     memory: makeMemory({ config, store, clock, log, embedder, embedded: (memories) => embedded.inc(memories) }),
   }
 }
+
+/** What happens in all tenants together, as far as it happens on this node. */
+const activityCounters = ({ counter }: Metrics): Record<ActivityMetric, ReturnType<Metrics['counter']>> => ({
+  events: counter('sensorium_events_total', 'Events accepted on this node'),
+  deliveries: counter('sensorium_deliveries_total', 'Deliveries put into mailboxes by this node'),
+  acknowledgements: counter('sensorium_acknowledgements_total', 'Deliveries acknowledged on this node'),
+  failures: counter('sensorium_delivery_failures_total', 'Attempts that failed, were given back or lapsed'),
+  dead_letters: counter('sensorium_dead_letters_total', 'Deliveries that became dead letters on this node'),
+})
 
 /** The limits on what callers may ask for. */
 function makeLimits({ config, store, clock, settings }: Basics) {

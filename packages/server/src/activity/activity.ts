@@ -32,26 +32,34 @@ const nothing = (): Counts => ({ events: 0, deliveries: 0, acknowledgements: 0, 
 
 export const minuteOf = (ms: number): number => Math.floor(ms / MINUTE_MS)
 
-export function makeActivity(store: Store, clock: Clock): Activity {
+/** `counted` hears of each count, for the metrics of the node. */
+export function makeActivity(
+  store: Store,
+  clock: Clock,
+  counted: (what: ActivityMetric, amount: number) => void = () => {},
+): Activity {
   const node = randomBytes(6).toString('hex')
   /** Counts by minute, then by tenant. */
-  let counted = new Map<number, Map<string, Counts>>()
+  let unwritten = new Map<number, Map<string, Counts>>()
 
   function countAt(minute: number, tenantId: string, what: ActivityMetric, amount: number): void {
     if (amount === 0) return
-    let ofMinute = counted.get(minute)
-    if (!ofMinute) counted.set(minute, (ofMinute = new Map()))
+    let ofMinute = unwritten.get(minute)
+    if (!ofMinute) unwritten.set(minute, (ofMinute = new Map()))
     let counts = ofMinute.get(tenantId)
     if (!counts) ofMinute.set(tenantId, (counts = nothing()))
     counts[what] += amount
   }
 
-  const count: Activity['count'] = (tenantId, what, amount) => countAt(minuteOf(clock.now()), tenantId, what, amount)
+  const count: Activity['count'] = (tenantId, what, amount) => {
+    countAt(minuteOf(clock.now()), tenantId, what, amount)
+    counted(what, amount)
+  }
 
   async function write(): Promise<void> {
-    if (counted.size === 0) return
-    const written = counted
-    counted = new Map()
+    if (unwritten.size === 0) return
+    const written = unwritten
+    unwritten = new Map()
     try {
       await store.tx(async (tx) => {
         for (const [minute, counts] of written) addActivity(tx, minute, node, counts)

@@ -14,7 +14,16 @@ import { setSettings } from '../tenants/tools.ts'
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)
 
-  test('[CON-14] every requested minute is listed, oldest first, with its counts', async () => {
+  /** Returns what the metrics of the node count, of all tenants together. */
+  async function counted(): Promise<number[]> {
+    const { text } = await service.call('GET /metrics')
+    return ['events', 'deliveries', 'acknowledgements', 'delivery_failures', 'dead_letters'].map((name) =>
+      Number(new RegExp(`^sensorium_${name}_total (\\d+)$`, 'm').exec(text)![1]),
+    )
+  }
+
+  test('[CON-14] [HTTP-25] every requested minute is listed, oldest first, with its counts', async () => {
+    const before = await counted()
     const tenant = await service.tenant()
     const agent = await tenant.agent()
     await interest(service, agent)
@@ -28,6 +37,10 @@ onBothEngines((engine) => {
       token: agent.token,
       body: { delivery_ids: [two], dead_letter: true },
     })
+    assert.deepEqual(
+      (await counted()).map((count, i) => count - before[i]!),
+      [2, 2, 1, 1, 1],
+    )
     const zeros = { events: 0, deliveries: 0, acknowledgements: 0, failures: 0, dead_letters: 0 }
     const busy = { events: 2, deliveries: 2, acknowledgements: 1, failures: 1, dead_letters: 1 }
     const at = (ms: number): string => new Date(Math.floor(ms / 60_000) * 60_000).toISOString()
