@@ -47,11 +47,11 @@ export function chanceOf(relevance: number, { basis, averageLength, memories }: 
   const many = Math.log(Math.min(MEASURED.most, Math.max(MEASURED.fewest, memories)))
   const logOdds =
     shift + length * longness(averageLength) - size * many + (slope - flatter * many) * Math.log(relevance)
-  return rounded(1 / (1 + Math.exp(-logOdds)))
+  return 1 / (1 + Math.exp(-logOdds))
 }
 
 /**
- * Four digits say more than is known. Recency changes a score a little in every second: with all digits, `min_score` at
+ * A score as it is returned. Four digits say more than is known. Recency changes a score a little in every second: with all digits, `min_score` at
  * a score that was just returned would leave its memory out.
  */
 export const rounded = (score: number): number => Math.round(score * 10_000) / 10_000

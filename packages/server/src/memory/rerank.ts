@@ -4,6 +4,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Db } from '../store/db.ts'
+import { rounded } from './calibrate.ts'
 import type { Recalled } from './index/memory-index.ts'
 import { addressOf, postJson, ServiceFailed, type ModelService } from './model-service.ts'
 import { factors } from './rank.ts'
@@ -60,7 +61,10 @@ export function inNewOrder(
     })
     .sort((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1))
   const least = rescored.at(-1)?.score ?? 1
-  return [...rescored, ...rest.map((one) => ({ ...one, score: Math.min(one.score, least) }))]
+  return [...rescored, ...rest.map((one) => ({ ...one, score: Math.min(one.score, least) }))].map((one) => ({
+    ...one,
+    score: rounded(one.score),
+  }))
 }
 
 /** Returns the beginnings of the given memories that the viewer sees, by id. */

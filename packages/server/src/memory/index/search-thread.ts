@@ -7,7 +7,7 @@ import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
 import type { ReaderDb } from '../../store/sqlite.ts'
 import { EXTRA_RESULTS, lowerContradicted } from './contradict.ts'
 import { idsHolding, type HoldingRequest } from './holds-text.ts'
-import { chanceOf } from '../calibrate.ts'
+import { chanceOf, rounded } from '../calibrate.ts'
 import type { Finder, Near, NearestQuery, Recalled, SearchQuery } from './memory-index.ts'
 import { searchFingerprintOf } from './search-fingerprint.ts'
 import { makeTenantCache, type ColumnSource, type TenantCache } from './tenant-cache.ts'
@@ -45,7 +45,7 @@ const yieldCpu = makeYieldCpu()
 async function find(db: Db, finder: Finder, search: SearchQuery): Promise<Recalled[]> {
   const { ranked, scale } = await finder.find({ ...search, limit: search.limit + EXTRA_RESULTS })
   const best = await lowerContradicted(db, search.viewer.tenantId, ranked, search.limit)
-  return best.map(({ id, relevance, signals }) => ({ id, score: chanceOf(relevance, scale), signals }))
+  return best.map(({ id, relevance, signals }) => ({ id, score: rounded(chanceOf(relevance, scale)), signals }))
 }
 
 /** What a request is carried out with. The cache is null if no columns are kept. */

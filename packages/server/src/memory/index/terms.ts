@@ -24,7 +24,8 @@ const MAX_WORD = 64
 /** A word of a text, as the list of forms by which it is found. */
 export type Word = readonly string[]
 
-const WORD = /[\p{L}\p{N}\p{M}]+/gu
+/** Letters and digits with the marks that follow them; a pictograph is a word too. */
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*|\p{Extended_Pictographic}/gu
 const PAIRED = '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}'
 const CUT = '\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}'
 const NO_SPACES = new RegExp(`[${PAIRED}${CUT}]`, 'u')
@@ -217,4 +218,4 @@ export function* countSteps(title: string, content: string): Generator<void, Cou
 export const countWords = (title: string, content: string): Counted => atOnce(countSteps(title, content))
 
 /** Changes whenever these rules change. Memories that were indexed by older rules are indexed again. */
-export const WORD_RULES = 2
+export const WORD_RULES = 3

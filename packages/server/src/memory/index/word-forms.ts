@@ -22,6 +22,7 @@ const STEMMERS: Record<Exclude<Language, 'en'>, (word: string) => string> = {
 const ASCII = /^[\x00-\x7f]*$/
 const LATIN = /^\p{Script=Latin}+$/u
 const CYRILLIC = /^\p{Script=Cyrillic}+$/u
+const HANGUL = /^\p{Script=Hangul}+$/u
 const MARKS = /[\u0300-\u036f]/g
 /** Letters that Unicode does not decompose, as they are typed on keyboards that do not have them. */
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
@@ -40,11 +41,31 @@ export const unaccented = (text: string): string =>
 /** `ae`, `oe` and `ue` may stand for ä, ö and ü: German words are typed in both spellings. */
 const TYPED_UMLAUT = /(^|[^q])([aou])e/g
 
+/** Particles that Korean writes at the end of a word, the longest first. */
+const KOREAN_PARTICLES =
+  '에서부터 으로부터 에게서 한테서 이라고 에서 에게 한테 께서 까지 부터 으로 처럼 보다 마다 조차 밖에 이나 이랑 하고 라고 은 는 이 가 을 를 의 에 도 만 와 과 로'.split(
+    ' ',
+  )
+
+/**
+ * Yields a Korean word without its particles, which may follow each other. Some words end like a particle: what is left
+ * of them finds a little more, because the whole word is always a form too.
+ */
+function* withoutParticles(word: string): Generator<string> {
+  for (let rest = word, least = 1; ; least = 2) {
+    const particle = KOREAN_PARTICLES.find((end) => rest.endsWith(end) && rest.length - end.length >= least)
+    if (particle === undefined) return
+    rest = rest.slice(0, -particle.length)
+    yield rest
+  }
+}
+
 function findForms(word: string, languages: readonly Language[]): readonly string[] {
   const plain = unaccented(word)
   const forms = new Set([stem(plain)])
   // Other Slavic languages with Cyrillic letters have most of their endings in common with Russian.
   if (CYRILLIC.test(plain)) forms.add(unaccented(russian(word)))
+  if (HANGUL.test(plain)) for (const form of withoutParticles(plain)) forms.add(form)
   if (!LATIN.test(plain)) return [...forms]
   for (const language of languages) {
     if (language === 'en') continue

@@ -62,6 +62,16 @@ const KNOWN: Record<string, Found[]> = {
     ['รถไฟไปเชียงใหม่ออกตอนเช้า', 'รถไฟออกเมื่อไหร่'],
     ['เครื่องพิมพ์อยู่ชั้นสอง', 'เครื่องพิมพ์อยู่ที่ไหน'],
   ],
+  Korean: [
+    ['회의가 화요일로 옮겨졌습니다.', '회의 언제'],
+    ['커피는 이층 부엌에서부터 마실 수 있습니다.', '부엌이 어디'],
+    ['펌프를 매년 점검합니다.', '펌프'],
+  ],
+  pictographs: [
+    ['Launch day 🚀', '🚀'],
+    ['We \u2764\ufe0f the new valve', '\u2764'],
+    ['The team won 👩🏽\u200d🚀', '👩'],
+  ],
 }
 
 test('[RCL-41] stop words reveal the language of a text, and a text without them counts as all languages', () => {
@@ -124,6 +134,20 @@ test('[RCL-41] small words of Russian are left out, and endings are stemmed', ()
     )
 })
 
+test('[RCL-41] a Korean word is found with and without its particles, and by itself', () => {
+  for (const [one, other] of [
+    ['회의가', '회의'],
+    ['서울에서도', '서울'],
+    ['고양이가', '고양이'],
+    ['물을', '물'],
+  ] as const)
+    assert.ok(
+      formsOf(one, ['en']).some((form) => formsOf(other, ['en']).includes(form)),
+      one,
+    )
+  assert.deepEqual(formsOf('이', ['en']), ['이'])
+})
+
 test('[RCL-41] forms are not words: text length and query words count each word once', () => {
   const { length, counts } = countWords('', 'Wartungsplan Pumpen')
   assert.equal(length, 2)
@@ -169,7 +193,7 @@ onBothEngines((engine) => {
     const [before] = await state()
     await search('Ventil') // caches the columns
     await store.tx((tx) =>
-      tx.run('update memory_recall set word_rules = 0 where tenant_id = ? and memory_id = ?', [
+      tx.run('update memory_recall set word_rules = 1 where tenant_id = ? and memory_id = ?', [
         made.tenant_id,
         made.id,
       ]),
