@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CelSyntaxError } from '../src/index.ts'
-import { program } from './support/filter.ts'
+import { outcome, program } from './support/filter.ts'
 
 function refused(source: string): CelSyntaxError {
   try {
@@ -129,3 +129,8 @@ for (const source of accepted) {
     assert.doesNotThrow(() => program(source))
   })
 }
+
+test('[EVT-FILTER] words that CEL reserves for later are names of fields', () => {
+  for (const name of ['package', 'function', 'for', 'import', 'let', 'as', 'namespace', 'return', 'while'])
+    assert.deepEqual(outcome(`${name} == 1`, { [name]: 1 }), { outcome: 'match' }, name)
+})
