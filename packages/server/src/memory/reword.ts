@@ -1,8 +1,8 @@
 // Indexes the words and facts of memories again that were indexed by older rules, in the background. Until then
 // searches find them by those they have. Nothing is embedded.
 //
-// The words of a memory that was changed a moment ago may be on their way (write-later.ts), on any node: they are left
-// alone for a while.
+// The words of a memory that was changed a moment ago may be on their way (write-later.ts). This node knows which it
+// writes; where others share the store, such memories are left alone for a while.
 import { nextTurn } from '../kernel/step-turns.ts'
 import { SERVICE_CALLER, type Db, type Store } from '../store/db.ts'
 import type { Ahead } from './index/analyse.ts'
@@ -64,7 +64,9 @@ export async function rewordMemories(
   const turns = [...tenants]
   for (let batch = 0; batch < BATCHES && turns.length > 0; batch++) {
     const { tenant_id: tenantId } = turns.shift()!
-    const rows = (await oldOnes(store, tenantId, now - SETTLED_MS)).sort((a, b) => (a.id < b.id ? -1 : 1)) // the order of locks
+    const rows = (await oldOnes(store, tenantId, store.isShared ? now - SETTLED_MS : now)).sort((a, b) =>
+      a.id < b.id ? -1 : 1,
+    ) // the order of locks
     for (const group of groupsOf(rows)) {
       const ahead: Ahead[] = []
       for (const { title, content } of group)

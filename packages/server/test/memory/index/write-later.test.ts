@@ -15,6 +15,7 @@ import { makeQuotas } from '../../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../../src/tenants/settings.ts'
 import { onBothEngines } from '../../support/engines.ts'
 import { agentForSuite, serviceForSuite, tenantForSuite } from '../../support/service.ts'
+import { turnsUntil } from '../../support/turns-until.ts'
 import { aMemory, everyCharacter, memoryCalls } from '../tools.ts'
 
 /** Records the parts that are written; a part ends when `pass` is called. */
@@ -215,11 +216,13 @@ onBothEngines((engine) => {
     stop.reject(new Error('stopped'))
     await written()
     assert.deepEqual([await indexed(id), (await stateOf(id)).word_rules], [0, 0])
-    assert.equal(await service.app.runOnce.rewordMemories(), 0, 'another node may be writing them')
-    // Whose run writes them, this one's or the service's own, does not matter.
-    await service.clock.advance(30_000)
+    if (engine.name === 'postgres') {
+      assert.equal(await service.app.runOnce.rewordMemories(), 0, 'another node may be writing them')
+      await service.clock.advance(30_000)
+    }
+    // The service's own run may be writing them, and then this one leaves them to it.
     await service.app.runOnce.rewordMemories()
-    assert.equal((await stateOf(id)).word_rules, WORD_RULES)
+    await turnsUntil(async () => (await stateOf(id)).word_rules === WORD_RULES)
     assert.equal(await indexed(id), countWords(aMemory.title, content).counts.size)
     assert.ok(await isFound('z2hj'))
     await index.close()
