@@ -86,7 +86,25 @@ test('[CLI-2] a stored key is sent only to its own address', () => {
   assert.throws(() => session({ url: 'https://elsewhere.example' }), UsageError)
   assert.throws(() => session({ profile: 'work', url: 'http://sensorium.example' }), UsageError, 'nor unencrypted')
   assert.equal(session({ profile: 'work', url: 'https://sensorium.example/' }).key, 'ak_live_work')
-  assert.equal(session({}, { SENSORIUM_URL: 'https://elsewhere.example' }).url, 'http://localhost:8080')
+})
+
+test('[CLI-51] SENSORIUM_URL beside the profile of another service is refused by its name', () => {
+  keep()
+  const url = { SENSORIUM_URL: 'https://staging.example' }
+  const refused = {
+    name: 'Error',
+    message:
+      'SENSORIUM_URL is https://staging.example, but the key of profile home is for http://localhost:8080 and is sent nowhere else. Unset SENSORIUM_URL, or sign in at the other service under a name of its own: sensorium login --url https://staging.example --profile <name>',
+  }
+  assert.throws(() => session({}, url), refused)
+  assert.throws(() => session({}, url), UsageError)
+  assert.throws(() => session({ profile: 'work' }, url), /SENSORIUM_URL .* profile work is for https:\/\/sensorium/)
+  assert.throws(() => session({}, { ...url, SENSORIUM_PROFILE: 'work' }), /SENSORIUM_URL .* profile work/)
+  // It names the same service, is empty, belongs to SENSORIUM_KEY, or --url goes before it.
+  assert.equal(session({}, { SENSORIUM_URL: 'localhost:8080/v1/' }).key, 'ak_live_home')
+  assert.equal(session({}, { SENSORIUM_URL: '' }).key, 'ak_live_home')
+  assert.equal(session({ profile: 'work' }, { ...url, SENSORIUM_KEY: 'ak_live_env' }).key, 'ak_live_work')
+  assert.equal(session({ url: 'http://localhost:8080' }, url).key, 'ak_live_home')
 })
 
 test('[CLI-3] without a key, or with an unknown profile, one is not signed in', () => {

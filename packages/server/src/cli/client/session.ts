@@ -5,6 +5,7 @@
 // 3. SENSORIUM_PROFILE names a profile, or the current profile is used.
 //
 // The key of a profile is never sent to another service, so `--url` with a profile must name the profile's own service.
+// So must SENSORIUM_URL, unless it belongs to SENSORIUM_KEY: whoever sets it expects that it is used.
 import { UsageError } from '../command.ts'
 import { isOpenToOthers, profilesFile, readProfiles } from './profiles.ts'
 
@@ -40,6 +41,17 @@ export function addressOf(given: string): string {
   return url.href.replace(/\/+$/, '').replace(/\/v1$/, '')
 }
 
+/** Refuses another service than the one that the key of a profile was kept for. */
+function requireOwn(name: string, own: string, asked: string, isVariable: boolean): void {
+  if (addressOf(asked) === own) return
+  const named = isVariable ? `SENSORIUM_URL is ${asked}, but the` : 'The'
+  const unset = isVariable ? 'Unset SENSORIUM_URL, or sign' : 'Sign'
+  throw new UsageError(
+    `${named} key of profile ${name} is for ${own} and is sent nowhere else. ${unset} in at the other service under a name of its own: sensorium login --url ${asked} --profile <name>`,
+    isVariable ? `SENSORIUM_URL=${own}` : `--url ${own}`,
+  )
+}
+
 export function sessionOf(options: Options, env: Environment, warn: (sentence: string) => void): Session {
   const key = env['SENSORIUM_KEY']
   if (options['profile'] === undefined && key) {
@@ -57,11 +69,8 @@ export function sessionOf(options: Options, env: Environment, warn: (sentence: s
         : `There is no profile ${name}. Known: ${known.join(', ')}. \`sensorium login --profile ${name}\` makes it`,
     )
   }
-  if (options['url'] !== undefined && addressOf(options['url']) !== profile.url)
-    throw new UsageError(
-      `The key of profile ${name} is for ${profile.url} and is sent nowhere else. Sign in at the other service under a name of its own: sensorium login --url ${options['url']} --profile <name>`,
-      `--url ${profile.url}`,
-    )
+  const asked = options['url'] ?? (key ? undefined : env['SENSORIUM_URL'] || undefined)
+  if (asked !== undefined) requireOwn(name, profile.url, asked, options['url'] === undefined)
   if (isOpenToOthers(env)) warn(`Others can read the keys in ${profilesFile(env)}: chmod 600 it`)
   return { url: profile.url, key: profile.key, profile: name }
 }
