@@ -6,29 +6,13 @@
 //    changing a filter in the description leaves no old one behind. Nothing else is ever deleted.
 // 3. Only an agent itself can create its interests. An org-admin does it with a key of that agent, which is minted for
 //    the purpose and revoked as soon as it has been used.
-import type { Agent, AgentCreate, Channel, ChannelCreate, Feed, FeedCreate, Interest } from './contract.ts'
+import type { Agent, Channel, Feed, FeedCreate, Interest } from './contract.ts'
+import type { Description, EnsureOptions } from './description.ts'
 import { interestOf, type NewInterest } from './agents.ts'
 import { SensoriumError } from './errors.ts'
+import { refuseUnknownMembers } from './refuse-unknown.ts'
 import type { Call, CallOptions } from './request.ts'
 import { orAborted } from './wait.ts'
-
-export interface Description {
-  agents?: readonly (AgentCreate & { external_id: string })[] | undefined
-  /** `agent` is the external id of a described agent, or the id of any agent; by default, the agent of this client. */
-  interests?: readonly (NewInterest & { agent?: string | undefined })[] | undefined
-  /** `members` are added, named in the same way as the `agent` of an interest. No member is ever removed. */
-  channels?: readonly (ChannelCreate & { external_id: string; members?: readonly string[] | undefined })[] | undefined
-  /** `channel` is the external id of a described channel, or the id of any channel. */
-  feeds?: readonly (FeedCreate & { channel: string })[] | undefined
-}
-
-/** There is no `idempotencyKey`: `ensure` makes many calls, and one key cannot stand for all of them. */
-export interface EnsureOptions extends Omit<CallOptions, 'idempotencyKey'> {
-  /** Lets an org-admin create the interests of agents, with a key of each agent that is minted and then revoked. */
-  mintKeys?: boolean | undefined
-  /** Keeps interests and feeds that are not described. */
-  keepOthers?: boolean | undefined
-}
 
 /** What exists now: agents and channels by external id, interests and feeds in the order of the description. */
 export interface Ensured {
@@ -202,9 +186,12 @@ async function ensureFeeds(
 
 export async function ensure(
   tools: EnsureTools,
-  { agents = [], interests = [], channels = [], feeds = [] }: Description,
-  { mintKeys = false, keepOthers = false, ...given }: EnsureOptions = {},
+  description: Description,
+  wished: EnsureOptions = {},
 ): Promise<Ensured> {
+  refuseUnknownMembers(description, wished)
+  const { agents = [], interests = [], channels = [], feeds = [] } = description
+  const { mintKeys = false, keepOthers = false, ...given } = wished
   const { call } = tools
   // A caller without types may pass a key. With it, the second attempt to create an interest, after the old one was
   // removed, would get the recorded response of the first: the conflict.

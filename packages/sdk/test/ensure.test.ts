@@ -196,3 +196,44 @@ onBothEngines((engine) => {
     assert.equal(changed.interests[0]!.priority, 2)
   })
 })
+
+const MISSPELT: [wrong: object, options: object, message: string][] = [
+  [{ agent: [agent('triage')] }, {}, 'there is no member agent in the description. Did you mean agents?'],
+  [{ chanels: [] }, {}, 'there is no member chanels in the description. Did you mean channels?'],
+  [
+    { toString: [] },
+    {},
+    'there is no member toString in the description. Known are agents, channels, feeds, interests',
+  ],
+  [{}, { mintKey: true }, 'there is no member mintKey in the options. Did you mean mintKeys?'],
+  [{}, { keep_others: true }, 'there is no member keep_others in the options. Did you mean keepOthers?'],
+  [{ interests: [{ event_type: '*', filter: 'true' }] }, {}, 'there is no member filter in interests[0]. Did you mean filter_expression?'], // biome-ignore format: one case a line
+  [{ channels: [{ member: ['triage'] }] }, {}, 'there is no member member in channels[0]. Did you mean members?'],
+  [{ feeds: [{ channel: 'c', event_type: '*' }] }, {}, 'there is no member event_type in feeds[0]. Did you mean event_type_glob?'], // biome-ignore format: one case a line
+  [{ agents: [agent('a'), { ...agent('b'), deliverymode: 'poll' }] }, {}, 'there is no member deliverymode in agents[1]. Did you mean delivery_mode?'], // biome-ignore format: one case a line
+]
+
+for (const [wrong, options, message] of MISSPELT)
+  test(`[SDK-71] ensure refuses what it does not know, before anything is done: ${message}`, async () => {
+    const asked: unknown[] = []
+    const client = createClient({
+      url: 'http://localhost:1',
+      token: 'none',
+      fetch: async (input) => Promise.reject(new Error(String(asked.push(input)))),
+    })
+    await assert.rejects(client.ensure(wrong as Description, options as EnsureOptions), {
+      name: 'TypeError',
+      message: `ensure: ${message}`,
+    })
+    assert.deepEqual(asked, [])
+  })
+
+test('[SDK-61][SDK-71] an unknown member that is undefined means the same as a missing one', async () => {
+  const client = createClient({
+    url: 'http://localhost:1',
+    token: 'none',
+    fetch: async () => Response.json({ agent: null }),
+  })
+  const ensured = await client.ensure({ agent: undefined } as Description, { mintKey: undefined } as EnsureOptions)
+  assert.deepEqual(ensured, { agents: {}, channels: {}, interests: [], feeds: [] })
+})
