@@ -4,6 +4,7 @@ import { ConfigError, readConfig, type Config } from './config.ts'
 import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
 import { makeLogger, type Logger } from './kernel/logger.ts'
+import { saysMisspelt } from './kernel/misspelt.ts'
 import { serve } from './serve.ts'
 import { openStore, ownStore, type Opened } from './store/open.ts'
 import { FirstWorkerFailed, makeWorkers } from './workers/primary.ts'
@@ -106,8 +107,7 @@ async function run(): Promise<void> {
   const worker = joinPrimary()
   const log = makeLogger(config.logLevel, worker?.id)
   if (worker) return runWorker(config, log, worker)
-  for (const { name, meant } of config.misspelt)
-    log.warn({ variable: name }, `${name} is not a setting and has no effect. Did you mean ${meant}?`)
+  for (const one of config.misspelt) log.warn({ variable: one.name }, saysMisspelt(one))
   return config.workers > 1 ? runWorkers(config, log) : runAlone(config, log)
 }
 

@@ -6,6 +6,10 @@ export interface Misspelt {
   meant: string
 }
 
+/** The warning about such a variable. */
+export const saysMisspelt = ({ name, meant }: Misspelt): string =>
+  `${name} is not a setting and has no effect. Did you mean ${meant}?`
+
 /**
  * Finds names that differ from a setting by one letter. An environment is full of names of others, such as `POST` and
  * the `…_PORT` of every Kubernetes service, so both must begin with the same word and `_`, and the setting must be

@@ -93,6 +93,16 @@ test('[TEN-7] a wrong configuration is reported with every variable, and depende
   assert.match(report.checks[0]!.detail, /PORT takes.*; LOG_LEVEL takes/)
 })
 
+test('[TEN-7] a misspelt variable is named beside a configuration that is ok', async (t) => {
+  const { env, drop } = await sqlite.fresh()
+  t.after(drop)
+  const { code, text } = await examine({ DATA_DIR: env['DATA_DIR']!, MAX_ATTEMPT: '3' })
+  assert.equal(code, 0, text)
+  const line =
+    /^ok +configuration +the embedded store in .*; MAX_ATTEMPT is not a setting and has no effect\. Did you mean MAX_ATTEMPTS\?$/m
+  assert.match(text, line)
+})
+
 test('[TEN-7] a file that is no database fails the store check, and the other checks still run', async (t) => {
   const { env, drop } = await sqlite.fresh()
   t.after(drop)

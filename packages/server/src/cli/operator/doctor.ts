@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import path from 'node:path'
 import { ConfigError, type Config } from '../../config.ts'
 import { iso, type Clock } from '../../kernel/clock.ts'
+import { saysMisspelt } from '../../kernel/misspelt.ts'
 import { makeSecrets } from '../../kernel/secrets.ts'
 import { verifiedWeights } from '../../memory/embed/model.ts'
 import { modelFolder, runtimePackage } from '../../memory/embed/model-files.ts'
@@ -64,7 +65,8 @@ export const run: OperatorRun = async ({ config, clock }) => {
       throw error
     }
     const folder = storeFolder(settings)
-    return fine(folder === null ? 'PostgreSQL' : `the embedded store in ${path.resolve(folder)}`)
+    const kept = folder === null ? 'PostgreSQL' : `the embedded store in ${path.resolve(folder)}`
+    return fine([kept, ...settings.misspelt.map(saysMisspelt)].join('; '))
   })
   if (settings) await examine(settings, clock, check)
 
