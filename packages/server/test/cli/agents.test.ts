@@ -135,6 +135,24 @@ test('[CLI-34] an org-admin learns that a key of the agent creates its interests
   assert.match(stderr, /Sign in with a key of the agent/)
 })
 
+test('[CLI-52] where nobody would receive an event, explain says how to learn why', async () => {
+  const lonely = await service.tenant()
+  const agent = await lonely.agent()
+  const of = (key: string) => commandsOf(() => ({ ...home.env, SENSORIUM_KEY: key, SENSORIUM_URL: service.url }))
+  const own = await of(agent.key).run('explain', 'com.example.heard')
+  assert.equal(
+    own.stdout,
+    `Nobody would receive it.\n\`--agent ${agent.id}\` explains why you would or would not receive it.\n`,
+  )
+  const { stdout } = await of(lonely.adminKey).run('explain', 'com.example.heard')
+  assert.equal(
+    stdout,
+    'Nobody would receive it.\n`--agent <id>` explains why an agent would or would not receive it.\n',
+  )
+  const why = await of(agent.key).run('explain', 'com.example.heard', '--agent', agent.id)
+  assert.match(why.stdout, /^Nobody would receive it\.\n\nagt_\w+ would not receive it:\n/)
+})
+
 test('[CLI-1] an agent is paused and resumed, and the audit log shows it', async () => {
   const { agent, json, queue } = await listener(service, tenant, home.env)
   const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
