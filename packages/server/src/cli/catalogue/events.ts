@@ -1,6 +1,6 @@
 // Events and the mailbox.
 import type { ClientCommand, Section } from '../command.ts'
-import { PAGE } from './options.ts'
+import { OR_AGO, PAGE } from './options.ts'
 
 const EVENT = {
   '--data <json>': 'the data as JSON; @file reads it from a file, - from standard input',
@@ -18,8 +18,8 @@ const DEAD_LETTERS = {
   '--type <pattern>': 'only events of these types',
   '--reason <text>': 'only with this text in the reason',
   '--of-agent <id>': 'only of this agent; for org-admins',
-  '--since <time>': 'dead-lettered at or after this time',
-  '--until <time>': 'dead-lettered at or before this time',
+  '--since <time>': `dead-lettered at or after this time${OR_AGO}`,
+  '--until <time>': `dead-lettered at or before this time${OR_AGO}`,
 }
 
 const commands: Omit<ClientCommand, 'kind'>[] = [
@@ -132,11 +132,11 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
       '--id <text>': 'only with this id',
       '--sender <id>': 'only published by this agent or org-admin, or through this webhook or connector',
       '--cause <event-id>': 'only those that this event led to',
-      '--since <time>': 'accepted at or after this time',
-      '--until <time>': 'accepted at or before this time',
+      '--since <time>': `accepted at or after this time${OR_AGO}`,
+      '--until <time>': `accepted at or before this time${OR_AGO}`,
       ...PAGE,
     },
-    examples: ['sensorium events list', "sensorium events list --type 'com.plant.*' --since 2026-01-01T00:00:00Z"],
+    examples: ['sensorium events list', "sensorium events list --type 'com.plant.*' --since 2h"],
     load: () => import('../client/events-list.ts'),
   },
   {

@@ -1,5 +1,6 @@
 // Memory commands.
 import type { ClientCommand, Section } from '../command.ts'
+import { OR_AGO } from './options.ts'
 
 const TYPE = '--type <episodic|semantic|procedural|entity|reflection|reasoning>'
 const SCOPE = '--scope <agent|team|institutional>'
@@ -78,7 +79,7 @@ const commands: Omit<ClientCommand, 'kind'>[] = [
     usage: 'memories export <file>',
     summary:
       'Export all memories and relationships to a new file, one JSON object per line; - writes to standard output',
-    options: { '--since <time>': 'only memories and relationships changed since this time' },
+    options: { '--since <time>': `only memories and relationships changed since this time${OR_AGO}` },
     examples: ['sensorium memories export memories.ndjson'],
     load: () => import('../client/memories-export.ts'),
   },

@@ -1,4 +1,5 @@
 import type { ClientRun } from '../command.ts'
+import { pastTime } from '../past-time.ts'
 import { showAudit } from '../terminal/audit-table.ts'
 import { withoutUndefined, numberOf } from './read-input.ts'
 
@@ -6,8 +7,8 @@ export const run: ClientRun = async ({ options, client, signal }) => {
   const query = withoutUndefined({
     actor: options['actor'],
     action: options['action'],
-    since: options['since'],
-    until: options['until'],
+    since: pastTime('since', options),
+    until: pastTime('until', options),
     offset: numberOf('--offset', options['offset']),
     limit: numberOf('--limit', options['limit']),
   })

@@ -1,13 +1,16 @@
 import type { ClientRun } from '../command.ts'
+import { pastTime } from '../past-time.ts'
 import { paint } from '../terminal/screen.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
 import { numberOf } from './read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
-  const { type, subject, source, id, sender, cause, since, until } = options
+  const { type, subject, source, id, sender, cause } = options
   const query = {
-    ...{ type, subject, source, id, sender, causationid: cause, since, until },
+    ...{ type, subject, source, id, sender, causationid: cause },
+    since: pastTime('since', options),
+    until: pastTime('until', options),
     offset: numberOf('--offset', options['offset']),
     limit: numberOf('--limit', options['limit']),
   }

@@ -2,6 +2,7 @@ import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { UsageError, type ClientRun } from '../command.ts'
+import { pastTime } from '../past-time.ts'
 import { cleanJsonText } from '../terminal/clean.ts'
 import { withoutUndefined } from './read-input.ts'
 
@@ -27,8 +28,9 @@ async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<v
 
 export const run: ClientRun = async ({ args: [file], options, client, write, signal }) => {
   const json = { memories: 0, relationships: 0 }
+  const since = withoutUndefined({ since: pastTime('since', options) })
   async function* lines(): AsyncGenerator<string> {
-    for await (const line of client.memory.exportLines(withoutUndefined({ since: options['since'] }), { signal })) {
+    for await (const line of client.memory.exportLines(since, { signal })) {
       json[line.startsWith('{"id":"rel_') ? 'relationships' : 'memories']++
       yield `${line}\n`
     }
