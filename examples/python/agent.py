@@ -93,4 +93,6 @@ def main(url, admin_key):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("Usage: python3 agent.py <address of the service> <org-admin key>")
     main(sys.argv[1], sys.argv[2])

@@ -23,6 +23,14 @@ test('[DOC-10] the Python class exchanges its key again when its token has ended
   assert.match(stdout, /^0\n(400|401)\n$/)
 })
 
+test('[DOC-10] without its arguments the Python agent says how it is used', (t) => {
+  if (!hasPython) return t.diagnostic('there is no python3 on this machine')
+  for (const given of [[], ['http://localhost:8080']]) {
+    const { status, stderr } = spawnSync('python3', ['-B', AGENT, ...given], { encoding: 'utf8' })
+    assert.deepEqual([status, stderr], [1, 'Usage: python3 agent.py <address of the service> <org-admin key>\n'])
+  }
+})
+
 test('[DOC-10] an agent in Python handles events that its filter matches, and remembers them', async (t) => {
   if (!hasPython) return t.diagnostic('there is no python3 on this machine')
   const { stdout } = await promisify(execFile)('python3', [AGENT, await startService(t), ADMIN_KEY])
