@@ -90,19 +90,20 @@ function jsonPath(pointer: string): string {
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path ? `${path}.${part}` : part), '')
 }
 
-function explain(error: ErrorObject, repeatable: Repeatable): Invalid {
+function explain(error: ErrorObject, repeatable: Repeatable, clientTypes: readonly string[]): Invalid {
   const parent = error.parentSchema as Described
   const missing =
     error.keyword === 'required' ? (error.params as { missingProperty: string }).missingProperty : undefined
   const at = jsonPath(error.instancePath)
   const field = missing === undefined ? at || 'body' : at ? `${at}.${missing}` : missing
   const schema = missing === undefined ? parent : (parent.properties?.[missing] ?? {})
+  const words = schema.format === 'client-type' ? `one of: ${clientTypes.join(', ')}` : describe(schema)
   // A body that is not an object may be a secret itself.
   const repeated = at ? repeatable.ofField(at, error.data) : repeatable.ofPart(error.data)
   return {
     field,
     value: missing === undefined ? repeated : undefined,
-    expected: describe(schema) + (missing === undefined ? '' : ' (required)'),
+    expected: words + (missing === undefined ? '' : ' (required)'),
     example: exampleOf(schema),
   }
 }
@@ -127,10 +128,7 @@ export function makeCompileCheck(clientTypes: readonly string[]): CompileCheck {
       const validate = (compiled ??= ajv.compile(schema))
       if (validate(value)) return null
       const error = validate.errors![0]!
-      const found = explain(error, repeatable)
-      if (error.keyword === 'format' && error.params['format'] === 'client-type')
-        found.expected = `one of: ${clientTypes.join(', ')}`
-      return found
+      return explain(error, repeatable, clientTypes)
     }
   }
 }

@@ -105,6 +105,12 @@ onBothEngines((engine) => {
       })
       assert.match(String(details['expected']), /claude.*chatgpt.*gemini.*copilot.*cursor.*other/)
     }
+    const { client_type: _, ...without } = AGENT
+    for (const [body, expected] of [
+      [without, 'one of: claude, chatgpt, gemini, copilot, cursor, other (required)'],
+      [{ ...without, client_type: null }, 'one of: claude, chatgpt, gemini, copilot, cursor, other'],
+    ] as const)
+      assertError(await register(body), 'validation_failed', { field: 'client_type', expected })
   })
 
   test('[AGT-4] [CFG-6] the five named types are configurable, and other is always allowed', async () => {
