@@ -48,7 +48,9 @@ async function carryOut(
     }
     case 'client': {
       const { clientInvocation } = await import('./client/invocation.ts')
-      return (await command.load()).run(clientInvocation(input, { env, print, write, warn, signal: interrupted() }))
+      const { withCalled } = await import('./client/call-failed.ts')
+      const call = clientInvocation(input, { env, print, write, warn, signal: interrupted() })
+      return withCalled(call.session, (await command.load()).run(call))
     }
     case 'local':
       return (await command.load()).run({ ...input, env, sections })

@@ -95,7 +95,7 @@ onBothEngines((engine) => {
       SENSORIUM_KEY: `ak_live_${'x'.repeat(32)}`,
     })
     assert.equal(wrong.code, 3)
-    assert.match(wrong.stderr, /^The API key is unknown, revoked or expired/)
+    assert.match(wrong.stderr, /^The API key in SENSORIUM_KEY is unknown at http:\S+, revoked or expired/)
     const malformed = { ...home.env, SENSORIUM_KEY: 'ak_live_short' }
     assert.equal((await command(['login', '--url', service.url], malformed)).code, 3)
     assert.equal((await json('profiles', 'list')).body.profiles.length, 2, 'nothing was kept')

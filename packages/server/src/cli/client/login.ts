@@ -3,6 +3,7 @@ import { createClient } from '@sensorium/client'
 import { UsageError, type LocalRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { askSecretly } from '../terminal/ask-secretly.ts'
+import { failedAt } from './call-failed.ts'
 import { ATTEMPTS } from './invocation.ts'
 import { DEFAULT_PROFILE, profilesFile, readProfiles, writeProfiles } from './profiles.ts'
 import { addressOf, DEFAULT_URL } from './session.ts'
@@ -27,7 +28,9 @@ export const run: LocalRun = async ({ options, env }) => {
   const key = await readKey(env)
   if (url.startsWith('http:') && !LOCAL.test(url))
     console.error(`Your key crosses the network unencrypted: ${url} is not https`)
-  const agent = (await createClient({ url, apiKey: key, attempts: ATTEMPTS }).agent()) ?? null
+  const called = { url, profile: env['SENSORIUM_KEY'] ? null : undefined }
+  const asked = createClient({ url, apiKey: key, attempts: ATTEMPTS }).agent()
+  const agent = (await asked.catch((error: unknown) => Promise.reject(failedAt(called, error)))) ?? null
   const who = agent === null ? null : { id: agent.id, name: agent.name }
   writeProfiles(env, { current: name, profiles: { ...kept.profiles, [name]: { url, key, agent: who } } })
   const as = who === null ? 'an org-admin' : `the agent ${cleanLine(who.name)} (${who.id})`
