@@ -167,7 +167,24 @@ test('[CLI-1] an agent is paused and resumed, and the audit log shows it', async
     body.entries.map((entry: { resource: string }) => entry.resource),
     [agent.id],
   )
-  assert.match((await admin.run('audit', '--limit', '1')).stdout, /^when +who +action +what +request\n/)
+  assert.match((await admin.run('audit', '--limit', '1')).stdout, /^when +who +action +what +request +details\n/)
+})
+
+test('[CLI-56] the audit log shows what was changed, without what it shows already', async () => {
+  const admin = commandsOf(() => ({ ...home.env, SENSORIUM_KEY: tenant.adminKey, SENSORIUM_URL: service.url }))
+  const { id } = (await admin.json('agents', 'register', 'Gauge')).body
+  const { key, id: keyId } = (await admin.json('keys', 'mint', '--agent', id, '--scopes', 'send,receive')).body
+  const { stdout } = await admin.run('audit', '--action', 'mintKey', '--limit', '1')
+  const [head, row] = stdout.split('\n') as [string, string]
+  assert.match(
+    row.slice(head.indexOf('details')),
+    new RegExp(`^id: ${id}, scopes: \\["send","receive"\\], actor_key_id: key_`),
+  )
+  assert.ok(row.includes(keyId) && !stdout.includes(key))
+  const paused = await admin.run('agents', 'pause', id).then(() => admin.run('audit', '--limit', '1'))
+  assert.match(paused.stdout, new RegExp(`pauseAgent +${id} +req_\\w+ +actor_key_id: key_\\w+\n`), 'the id once')
+  const { body } = await admin.json('audit', '--action', 'mintKey', '--limit', '1')
+  assert.partialDeepStrictEqual(body.entries[0].details, { id, scopes: ['send', 'receive'] }, 'JSON has all')
 })
 
 test('[CLI-35] what keeps an agent from receiving is shown: a pause, or an endpoint that fails', async (t) => {

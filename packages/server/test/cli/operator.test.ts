@@ -97,7 +97,7 @@ onBothEngines((engine) => {
     assert.equal(code, 0)
     assert.deepEqual(body, await http(`GET /operator/tenants/${slug}/audit?action=updateTenantSettings`))
     assert.equal(body.total, 1)
-    assert.match((await run('tenant', 'audit', slug)).stdout, /operator +updateTenantSettings/)
+    assert.match((await run('tenant', 'audit', slug)).stdout, /operator +updateTenantSettings .*max_attempts.*7/)
   })
 
   test('[TEN-6] usage prints the HTTP response', async () => {

@@ -36,6 +36,14 @@ test('[CLI-4] a table that would be truncated too much is shown as complete reco
   assert.equal(table(HEAD, rows(6), wide(50)).split('\n').length, 7, 'a long list stays a table')
 })
 
+test('[CLI-4] a text that may be cut is cut to the width although there are ids in it', () => {
+  const cell = { text: `participant_id: ${ID}, role: owner`, cuttable: true }
+  const [head, row] = table(['id', 'details'], [[ID, cell]], wide(50)).split('\n') as [string, string]
+  assert.deepEqual([head.indexOf('details'), widthOf(row), row.endsWith('…')], [ID.length + 2, 50, true])
+  assert.ok(row.startsWith(ID))
+  assert.equal(table(['id', 'details'], [[ID, cell]], PIPE).split('\n')[1], `${ID}  ${cell.text}`)
+})
+
 test('[CLI-4] a pipe gets plain text: nothing truncated, nothing coloured', () => {
   const text = table(['state', 'why'], [[{ text: 'failed', style: 'red' }, LONG.repeat(5)]], PIPE)
   assert.equal(text, `state   why\nfailed  ${LONG.repeat(5)}`)

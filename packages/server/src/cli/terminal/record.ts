@@ -12,7 +12,7 @@ export function record(fields: readonly Field[], on: Screen = screen): string {
     .map(([name, value]) => {
       const text = cleanText(typeof value === 'object' && value !== null ? value.text : String(value))
       const lines = wrap(text, on.columns === null ? null : Math.max(20, on.columns - width - 2))
-      const style = typeof value === 'object' && value !== null ? value.style : null
+      const style = typeof value === 'object' && value !== null ? (value.style ?? null) : null
       return lines
         .map((line, i) => {
           const left = i === 0 ? paint('dim', padEnd(name, width), on) : ' '.repeat(width)

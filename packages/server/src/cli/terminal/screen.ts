@@ -13,7 +13,9 @@ export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 /** Text with a colour that a terminal shows and a pipe does not. */
 export interface Styled {
   text: string
-  style: Style
+  style?: Style
+  /** Whether a table may cut it although there are ids in it. */
+  cuttable?: boolean
 }
 
 const NARROWEST = 40

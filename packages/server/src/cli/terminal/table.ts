@@ -16,6 +16,8 @@ const GAP = 2
 const LEAST = 20
 const LEAST_SCANNED = 10
 const MOST_READ = 5
+const isCuttable = (cell: Cell): boolean => typeof cell === 'object' && cell?.cuttable === true
+
 /** An id or the prefix of a key, which people copy. */
 const ID = /\b(?:[a-z]{2,5}_[0-9a-z]{26}|ak_live_\w+)/
 
@@ -31,8 +33,10 @@ function widthsFor(
   if (columns === null) return widths
   const shortest = rows.length > MOST_READ ? LEAST_SCANNED : LEAST
   const least = head.map((name, i) => {
-    const rigid = rows.some((row) => typeof row[i] === 'number' || ID.test(textOf(row[i]!)))
-    return rigid ? widths[i]! : Math.min(widths[i]!, Math.max(shortest, widthOf(name)))
+    const cells = rows.map((row) => row[i]!)
+    const rigid = cells.some((cell) => typeof cell === 'number' || (!isCuttable(cell) && ID.test(textOf(cell))))
+    const enough = cells.some(isCuttable) ? LEAST_SCANNED : shortest
+    return rigid ? widths[i]! : Math.min(widths[i]!, Math.max(enough, widthOf(name)))
   })
   const total = (): number => widths.reduce((sum, width) => sum + width, 0) + GAP * (head.length - 1)
   while (total() > columns) {
