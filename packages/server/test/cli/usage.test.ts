@@ -51,7 +51,7 @@ const MISUSES: [string[], RegExp][] = [
   [['tenant', 'create', 'a', '--nmae', 'A'], /--nmae[^]*Usage: sensorium tenant create/],
   [['backup'], /^Usage: sensorium backup <file>/],
   [['webhook', 'create', '--source', 'x'], /^--tenant <slug> is missing$/m],
-  [['webhook', 'create', '--tenant', 'x'], /^--source <name> or --preset <github\|stripe> is missing$/m],
+  [['webhook', 'create', '--tenant', 'x'], /^--source <name> or --preset <github\|stripe\|standard> is missing$/m],
   [['connector', 'create', '--tenant', 'x', '--source', 'x'], /^--address <queue> is missing$/m],
   [
     ['connector', 'create', '--tenant', 'x', '--source', 'x', '--address', 'q'],
