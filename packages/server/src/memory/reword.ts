@@ -25,7 +25,7 @@ interface OldRow {
   content: string
 }
 
-/** Returns some memories of a tenant whose words were indexed by older rules, and that have not changed since `before`. */
+/** Returns some memories of a tenant whose words older rules made, and that have not changed since `before`. */
 const oldOnes = (db: Pick<Db, 'rows'>, tenantId: string, before: number): Promise<OldRow[]> =>
   db.rows<OldRow>(
     `select m.id, m.agent_id, r.version, m.title, m.content
