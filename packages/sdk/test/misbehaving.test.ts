@@ -89,7 +89,8 @@ test('[SDK-20] a refusal of a stream whose body never ends counts by its status'
     response.writeHead(403, { 'content-type': 'application/json' }).write('{"error":')
   })
   const isTold = (error: unknown): boolean => error instanceof SensoriumError && error.status === 403
-  const client = createClient({ url, token: 't', timeoutMs: 50 })
+  // Long enough for a busy machine to connect: what ends before the status has come is no refusal.
+  const client = createClient({ url, token: 't', timeoutMs: 1_000 })
   const refused = Promise.withResolvers<unknown>()
   const worker = client.worker({ mode: 'sse', handle: () => {}, onError: refused.resolve })
   assert.ok(isTold(await refused.promise))

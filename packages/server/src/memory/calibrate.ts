@@ -51,7 +51,7 @@ export function chanceOf(relevance: number, { basis, averageLength, memories }: 
 }
 
 /**
- * A score as it is returned. Four digits say more than is known. Recency changes a score a little in every second: with all digits, `min_score` at
- * a score that was just returned would leave its memory out.
+ * A score as it is returned. Four digits say more than is known. Recency changes a score a little in every second: with
+ * all digits, `min_score` at a score that was just returned would leave its memory out.
  */
 export const rounded = (score: number): number => Math.round(score * 10_000) / 10_000

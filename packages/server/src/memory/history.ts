@@ -40,7 +40,8 @@ async function* pieces(store: Store, principal: Principal, id: string, now: numb
   const { memory, versions } = await store.tx(async (tx) => {
     const locked = await lockSeenMemory(tx, principal, id, now)
     if (!locked) throw notFound('memory', id)
-    // A version is seen as the memory is, with its own scope and team. A scope only widens, so those seen are the newest.
+    // A version is seen as the memory is, with its own scope and team. A scope only widens, so those that are seen are
+    // the newest.
     const { status, expires_at } = locked
     const isSeen = ({ state }: Version): boolean => maySee(principal, { ...locked, ...state, status, expires_at }, now)
     return { memory: locked, versions: wholeAtEnd((await readVersions(tx, locked)).filter(isSeen)) }
