@@ -43,6 +43,43 @@ describe('the documentation', { skip: noBrowser }, () => {
     await page.waitForFunction(`${unreached} === 0`)
   })
 
+  test('[DOC-20] tables fit a screen, and show on a phone that they go on beyond its edge', async () => {
+    const { page } = await openDocs('')
+    const guides = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.card')].map((card) => card.getAttribute('href'))`,
+    )
+    assert.ok(guides.length > 20)
+    const wide = `[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)`
+    for (const guide of guides) {
+      await page.goto(console.url + guide)
+      assert.deepEqual(await page.evaluate<string[]>(`${wide}.map((one) => one.textContent.slice(0, 80))`), [], guide)
+    }
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.goto(`${console.url}/docs/operations`)
+    // The policy of the documentation allows no image that is made by a script.
+    const blank = await page.context().newPage()
+    const brightnessAtEdge = async (scrolled: string): Promise<number> => {
+      const { x, y } = await page.evaluate<{ x: number; y: number }>(`(() => {
+        const [one] = ${wide}
+        one.scrollIntoView({ block: 'center' })
+        one.scrollLeft = ${scrolled}
+        const { right, top } = one.getBoundingClientRect()
+        return { x: right - 2, y: Math.max(top, 100) + 1 }
+      })()`)
+      const png = (await page.screenshot({ clip: { x, y, width: 2, height: 2 } })).toString('base64')
+      return await blank.evaluate<number>(`new Promise((done) => {
+        const image = new Image()
+        image.onload = () => {
+          const canvas = document.createElement('canvas').getContext('2d')
+          canvas.drawImage(image, 0, 0)
+          done(canvas.getImageData(1, 1, 1, 1).data[0])
+        }
+        image.src = 'data:image/png;base64,${png}'
+      })`)
+    }
+    assert.ok((await brightnessAtEdge('0')) < (await brightnessAtEdge('one.scrollWidth')) - 20)
+  })
+
   test('[DOC-19] a guide lists its sections, and its code is copied as it is shown', async () => {
     const { page, complaints } = await openDocs('/events', 1400)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -89,6 +89,24 @@ function siteLink(href: string, { file }: Guide, folder: string, guides: readonl
   return guide ? `/docs/${guide.name}${hash}` : null
 }
 
+/** A cell with more text than this keeps a least width, so that it never becomes a column of single words. */
+const LONG_TEXT = 60
+/** Code with more characters than this may be broken at a sign between its words. */
+const LONG_CODE = 24
+
+/** Lets long code be broken where its parts begin. Broken anywhere, a name is hard to recognise. */
+const breakable = (html: string): string =>
+  html.replace(/<code>([^<]+)<\/code>/g, (whole, code: string) =>
+    code.length > LONG_CODE ? `<code>${code.replace(/[/_.,](?=\w|\{)/g, '$&<wbr>')}</code>` : whole,
+  )
+
+function cell({ text, header, align }: Tokens.TableCell, inner: string): string {
+  // The head of a column without a name is no head: a screen reader would announce an empty one.
+  const name = header && inner !== '' ? 'th' : 'td'
+  const placed = align ? ` align="${align}"` : ''
+  return `<${name}${placed}${text.length > LONG_TEXT ? ' class="long"' : ''}>${breakable(inner)}</${name}>`
+}
+
 /** Renders a link that leads out of the site: its text, and where the file is unless the text says that already. */
 function inRepository(inner: string, href: string, { file }: Guide, folder: string): string {
   const at = path
@@ -114,13 +132,15 @@ export function renderGuide(guide: Guide, folder: string, guides: readonly Guide
         const to = siteLink(href, guide, folder, guides)
         return to === null ? escapeHtml(text) : `<img src="${escapeHtml(to)}" alt="${escapeHtml(text)}">`
       },
+      tablecell(token) {
+        return cell(token, this.parser.parseInline(token.tokens))
+      },
       // Guides are plain Markdown: text that looks like HTML is shown as it is written.
       html: ({ text }) => escapeHtml(text),
     },
   })
   return marked
     .parse(readFileSync(guide.file, 'utf8'), { async: false })
-    .replace(/<th(?: align="(?:left|center|right)")?><\/th>/g, '<td></td>')
     .replaceAll('<table>', '<div class="scroll"><table>')
     .replaceAll('</table>', '</table></div>')
 }
