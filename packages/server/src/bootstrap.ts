@@ -36,6 +36,11 @@ export function localAddress(listening: string): string {
   return url.origin
 }
 
+/** Whether other machines reach it too: the default HOST listens on every address of the machine. */
+const isOpenToOthers = (listening: string): boolean => ['0.0.0.0', '[::]'].includes(new URL(listening).hostname)
+
+const OPEN_TO_OTHERS = '  Other machines can reach it too; with HOST=127.0.0.1 only this one can.'
+
 /** How a key that the store has only as a hash is shown. */
 export const keyLine = (adminKey: string): string => `  Org-admin key (shown this once):  ${adminKey}`
 
@@ -54,7 +59,8 @@ export function welcome({ listening, publicUrl, adminKey, givenKey, hasConsole }
   const url = publicUrl ?? local
   const reached = publicUrl === null ? '' : ` and is reached as ${publicUrl} (PUBLIC_URL)`
   const console = hasConsole ? [`  Console    ${url}/console`] : []
-  const lines = [``, `  Sensorium listens on ${local}${reached}`, ...console, `  Reference  ${url}/docs`, ``]
+  const open = isOpenToOthers(listening) ? [OPEN_TO_OTHERS, ``] : []
+  const lines = [``, `  Sensorium listens on ${local}${reached}`, ...console, `  Reference  ${url}/docs`, ``, ...open]
   if (adminKey === null) return lines.join('\n')
   lines.push(
     givenKey ? `  The org-admin key is the one in BOOTSTRAP_ADMIN_KEY.` : keyLine(adminKey),

@@ -156,6 +156,14 @@ test('[CFG-2] behind a proxy the start says where the service listens and how it
   assert.equal(lines('https://s.example')[2], '  Console    https://s.example/console')
 })
 
+test('[CFG-2] a start that other machines can reach says so, and how they are kept out', () => {
+  const start = { publicUrl: null, adminKey: null, givenKey: false, hasConsole: true }
+  const note = /Other machines can reach it too; with HOST=127\.0\.0\.1 only this one can\./
+  for (const host of ['0.0.0.0', '[::]']) assert.match(welcome({ ...start, listening: `http://${host}:8080` }), note)
+  for (const host of ['127.0.0.1', '[::1]', '10.0.0.1'])
+    assert.doesNotMatch(welcome({ ...start, listening: `http://${host}:8080` }), note)
+})
+
 test('[CFG-1] a replica without its database is refused', () => {
   assert.throws(() => readConfig({ DATABASE_READ_URL: 'postgres://a/b' }), /DATABASE_URL, which is not set/)
 })
