@@ -95,6 +95,27 @@ test('every operation is in docs/reference.md with its statuses and scopes', () 
   }
 })
 
+test('[DOC-21] the names of one thing in docs/reference.md are those of the code, for each way to reach it', () => {
+  const folders = [
+    'packages/contract/src',
+    'packages/server/src/cli',
+    'packages/server/src/mcp',
+    'packages/console/src',
+  ]
+  const sources = folders.map((folder) =>
+    globSync(`${folder}/**/*.{ts,tsx}`, { cwd: ROOT })
+      .map((file) => readFileSync(path.join(ROOT, file), 'utf8'))
+      .join('\n'),
+  )
+  const table = /### One thing, several names\n[^]*?\n\|---\|.*\n([^]*?)\n\n/.exec(read('docs/reference.md'))![1]!
+  for (const row of table.split('\n'))
+    for (const [i, cell] of row.split(' | ').entries())
+      for (const [, code, shown] of cell.matchAll(/`(?:POST \/v1)?([^`]+)`|"([^"]+)"/g)) {
+        const name = shown ?? code!.replace(/^(?:push|enrichment)\.| .*/g, '')
+        assert.ok(sources[i]!.includes(name), `${name} in ${folders[i]}`)
+      }
+})
+
 test('every metric of ours is in docs/operations.md', () => {
   const page = read('docs/operations.md')
   const names = [
