@@ -92,8 +92,7 @@ export function SignIn({ notice, onSignIn }: { notice: string | null; onSignIn(s
           {busy ? 'Signing in…' : 'Sign in'}
         </ActionButton>
         <p className="quiet small">
-          The key stays in the memory of this tab, where the client renews its token. It is not stored: a reload asks
-          again.
+          The key is kept in this tab alone and is not stored: after a reload, sign in again.
         </p>
         {mode === 'key' ? (
           <div className="stack tight">

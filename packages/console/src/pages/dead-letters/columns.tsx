@@ -14,8 +14,8 @@ export function useColumns(
   return useMemo(() => {
     const columns: Column<DeadLetterItem>[] = [
       {
-        name: 'Pick',
-        width: '32px',
+        name: 'Select',
+        width: '48px',
         cell: ({ id, event_id }) => (
           <input
             type="checkbox"

@@ -75,7 +75,7 @@ export function DeadLettersPage() {
     picked.size > 0
       ? `${picked.size.toLocaleString()} selected`
       : list.total === 1
-        ? 'the only one'
+        ? '1 dead letter'
         : list.total === 0
           ? 'all'
           : `all ${list.total.toLocaleString()}`
@@ -113,7 +113,7 @@ export function DeadLettersPage() {
               {counted(list.total, 'dead letter')}
               {isFiltered ? (list.total === 1 ? ' fits' : ' fit') : ''}
             </span>
-            <PickAll rows={list.rows} picked={picked.size} onPick={setPicked} />
+            <SelectAll rows={list.rows} total={list.total} picked={picked.size} onPick={setPicked} />
           </>
         }
         empty={
@@ -152,13 +152,15 @@ function filterOf(reason: string, type: string, agent: string): DeadLetterFilter
   }
 }
 
-interface PickAllProps {
+interface SelectAllProps {
   rows: readonly DeadLetterItem[]
+  /** Of which some rows may not have been fetched. */
+  total: number
   picked: number
   onPick(ids: ReadonlySet<string>): void
 }
 
-function PickAll({ rows, picked, onPick }: PickAllProps) {
+function SelectAll({ rows, total, picked, onPick }: SelectAllProps) {
   if (rows.length === 0) return null
   return picked > 0 ? (
     <button type="button" className="button bare slim" onClick={() => onPick(new Set())}>
@@ -166,7 +168,7 @@ function PickAll({ rows, picked, onPick }: PickAllProps) {
     </button>
   ) : (
     <button type="button" className="button bare slim" onClick={() => onPick(new Set(rows.map(({ id }) => id)))}>
-      Select {rows.length === 1 ? 'the one' : `the ${rows.length.toLocaleString()}`} shown
+      {rows.length === total ? 'Select all' : `Select the ${rows.length.toLocaleString()} shown`}
     </button>
   )
 }
