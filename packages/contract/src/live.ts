@@ -32,6 +32,15 @@ export const LiveStats = Type.Object(
       examples: [3],
       description: 'The age of the oldest waiting delivery; null if none is waiting.',
     }),
+    org_admin_backlog: Type.Integer({
+      examples: [0],
+      description: 'How many of `backlog` wait for the org-admin, who has a mailbox but is no agent.',
+    }),
+    org_admin_oldest_waiting_seconds: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      examples: [null],
+      description: 'The age of the oldest of those; null if none is waiting.',
+    }),
     left_out: Type.Integer({
       examples: [0],
       description: `Events that this stream did not show: more than ${MAX_LIVE_EVENTS} a second, or more than the service could examine or the client could read.`,

@@ -1342,6 +1342,10 @@ export type LiveStats = {
   backlog: number
   /** The age of the oldest waiting delivery; null if none is waiting. */
   oldest_waiting_seconds: number | null
+  /** How many of `backlog` wait for the org-admin, who has a mailbox but is no agent. */
+  org_admin_backlog: number
+  /** The age of the oldest of those; null if none is waiting. */
+  org_admin_oldest_waiting_seconds: number | null
   /** Events that this stream did not show: more than 200 a second, or more than the service could examine or the client could read. */
   left_out: number
 }

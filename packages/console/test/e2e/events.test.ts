@@ -286,11 +286,21 @@ describe('events', { skip: noBrowser }, () => {
   test('[UI-22] the overview is live, and its numbers link to their lists', async () => {
     const { page } = await console.signIn(console.adminKey)
     await page.getByText('no rule for').first().waitFor()
-    const backlog = page.locator('.stat', { hasText: 'deliveries wait' }).locator('.figure')
+    const backlog = page.locator('.stat', { hasText: 'Backlog' }).locator('.figure')
     await page.getByText('live', { exact: true }).waitFor()
     const before = Number(await backlog.innerText())
     await console.plant.publish(3, 99)
     await backlog.filter({ hasText: String(before + 1) }).waitFor()
+    // The org-admin is a member of a channel that takes this, and in no list of agents.
+    await console.plant.admin.publish({ type: 'com.plant.power.lost', source: '/plant' })
+    const waits = page.getByText(/^\d+ deliver(y waits|ies wait) for the org-admin, the oldest for /)
+    const guide = await waits.getByRole('link', { name: 'How to read them' }).getAttribute('href')
+    const [, anchor] = guide!.split('#')
+    assert.match(await (await fetch(console.url + guide)).text(), new RegExp(`<h3 id="${anchor}">`))
+    await page
+      .locator('.stat', { hasText: 'Backlog' })
+      .getByText(/^\d+ for the org-admin$/)
+      .waitFor()
     await page.getByRole('button', { name: '1 h', exact: true }).click()
     await page.getByText('Each minute').waitFor()
     await page.locator('.chart canvas').waitFor()

@@ -14,26 +14,38 @@ const PAGES_A_SECOND = 5
 export interface Backlog {
   waiting: number
   oldestAt: number | null
+  /** What of it waits for the org-admin. Of a large backlog, as the last whole pass found it. */
+  ofAdmin: { waiting: number; oldestAt: number | null }
 }
 
 export type MeasureBacklog = (now: number, change: number) => Promise<Backlog>
 
+function add(to: { waiting: number; oldestAt: number | null }, waiting: number, oldest: number | null): void {
+  to.waiting += waiting
+  if (oldest !== null) to.oldestAt = Math.min(to.oldestAt ?? oldest, oldest)
+}
+
 /** `change` is how much the backlog has grown since the last call, as far as it was counted. */
 export function makeMeasureBacklog(store: Store, tenantId: string): MeasureBacklog {
-  const start = () => ({ after: '', waiting: 0, oldestAt: null as number | null })
+  const start = (): Backlog & { after: string } => ({
+    after: '',
+    waiting: 0,
+    oldestAt: null,
+    ofAdmin: { waiting: 0, oldestAt: null },
+  })
   let pass = start()
-  let known: Backlog & { change: number } = { waiting: 0, oldestAt: null, change: 0 }
+  let known: Backlog & { change: number } = { ...start(), change: 0 }
   let isKnown = false
 
   return async (now, change) => {
     known.change += change
     for (let pages = 0; pages < PAGES_A_SECOND; pages++) {
       const page = await pageBacklog(store, tenantId, pass.after, PAGE, now)
-      pass.waiting += page.waiting
-      if (page.oldest !== null) pass.oldestAt = Math.min(pass.oldestAt ?? page.oldest, page.oldest)
+      add(pass, page.waiting, page.oldest)
+      add(pass.ofAdmin, page.admin_waiting, page.admin_oldest)
       if (page.rows < PAGE) {
         // Changes to rows that the pass had already read are missing until the next pass: this is off by a little.
-        known = { waiting: pass.waiting, oldestAt: pass.oldestAt, change: 0 }
+        known = { ...pass, change: 0 }
         isKnown = true
         pass = start()
         break
@@ -41,7 +53,7 @@ export function makeMeasureBacklog(store: Store, tenantId: string): MeasureBackl
       pass.after = page.last!
       await nextTurn()
     }
-    const { waiting, oldestAt } = isKnown ? known : pass
-    return { waiting: Math.max(0, waiting + (isKnown ? known.change : 0)), oldestAt }
+    const { waiting, oldestAt, ofAdmin } = isKnown ? known : pass
+    return { waiting: Math.max(0, waiting + (isKnown ? known.change : 0)), oldestAt, ofAdmin }
   }
 }

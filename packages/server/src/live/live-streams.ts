@@ -136,12 +136,17 @@ export function makeLiveStreams(tools: LiveTools): LiveStreams {
   }
 }
 
+const secondsSince = (now: number, at: number | null): number | null =>
+  at === null ? null : Math.max(0, Math.floor((now - at) / 1000))
+
 const statsOf = ({ now, seconds, counts, backlog }: LiveLook, leftOut: number): LiveStats => ({
   at: iso(now),
   seconds,
   ...counts,
   backlog: backlog.waiting,
-  oldest_waiting_seconds: backlog.oldestAt === null ? null : Math.max(0, Math.floor((now - backlog.oldestAt) / 1000)),
+  oldest_waiting_seconds: secondsSince(now, backlog.oldestAt),
+  org_admin_backlog: Math.min(backlog.waiting, backlog.ofAdmin.waiting),
+  org_admin_oldest_waiting_seconds: secondsSince(now, backlog.ofAdmin.oldestAt),
   left_out: leftOut,
 })
 

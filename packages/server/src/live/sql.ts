@@ -1,4 +1,5 @@
 // The queries of live streams. They lock nothing.
+import { ID_PREFIXES } from '@sensorium/contract'
 import { IS_PENDING, STANDING } from '../delivery/standing.ts'
 import type { SummaryRow } from '../events/summaries.ts'
 import type { Db } from '../store/db.ts'
@@ -16,7 +17,13 @@ export interface BacklogPage {
   last: string | null
   waiting: number
   oldest: number | null
+  /** Those of the org-admin among them. */
+  admin_waiting: number
+  admin_oldest: number | null
 }
+
+/** Whether the recipient of a row is the org-admin. */
+const IS_ADMIN = `substr(recipient_id, 1, ${ID_PREFIXES.org_admin.length + 1}) = '${ID_PREFIXES.org_admin}_'`
 
 /** Returns how many of the tenant's next deliveries wait, and the age of the oldest. Uses the primary key. */
 export const pageBacklog = async (
@@ -28,8 +35,10 @@ export const pageBacklog = async (
 ): Promise<BacklogPage> => {
   const [page] = await db.rows<BacklogPage>(
     `select count(*) as rows, max(id) as last, cast(coalesce(sum(case when ${IS_PENDING} then 1 else 0 end), 0) as bigint) as waiting,
-            min(case when ${IS_PENDING} then created_at end) as oldest
-       from (select id, created_at, ${STANDING} as standing from deliveries where tenant_id = ? and id > ? order by id limit ?) as page`,
+            min(case when ${IS_PENDING} then created_at end) as oldest,
+            cast(coalesce(sum(case when ${IS_PENDING} and ${IS_ADMIN} then 1 else 0 end), 0) as bigint) as admin_waiting,
+            min(case when ${IS_PENDING} and ${IS_ADMIN} then created_at end) as admin_oldest
+       from (select id, recipient_id, created_at, ${STANDING} as standing from deliveries where tenant_id = ? and id > ? order by id limit ?) as page`,
     [now, tenantId, after, limit],
   )
   return page!

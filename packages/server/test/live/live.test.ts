@@ -83,11 +83,36 @@ onBothEngines((engine) => {
         dead_letters: 0,
         backlog: 2,
         oldest_waiting_seconds: 1,
+        org_admin_backlog: 0,
+        org_admin_oldest_waiting_seconds: null,
         left_out: 0,
       },
     )
     const quiet = await second(reader)
     assert.deepEqual([quiet.events, quiet.stats.events, quiet.stats.oldest_waiting_seconds], [[], 0, 2])
+    await closed(reader)
+  })
+
+  test('[CON-2] what of the backlog waits for the org-admin is told apart', async () => {
+    const { body: channel } = await service.call('POST /v1/channels', {
+      token: tenant.admin,
+      body: { name: 'Incidents', type: 'open' },
+    })
+    await service.call(`POST /v1/channels/${channel.id}/feeds`, {
+      token: tenant.admin,
+      body: { event_type_glob: 'for.the.admin' },
+    })
+    const reader = await open()
+    await calls.publish(agent)
+    await calls.publish(agent, 'for.the.admin')
+    await calls.publish(agent)
+    const { stats } = await second(reader)
+    assert.deepEqual([stats.backlog, stats.org_admin_backlog], [4, 1])
+    assert.equal(stats.org_admin_oldest_waiting_seconds, stats.oldest_waiting_seconds)
+    const { body } = await service.call('GET /v1/delivery/poll', { token: tenant.admin })
+    assert.equal(body.deliveries.length, 1)
+    const after = (await second(reader)).stats
+    assert.deepEqual([after.backlog, after.org_admin_backlog, after.org_admin_oldest_waiting_seconds], [3, 0, null])
     await closed(reader)
   })
 

@@ -1,5 +1,6 @@
 // The mailboxes with the oldest waiting deliveries.
 import { Link, useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { byAge, PARTIAL_NOTE, useMailboxes, type Mailbox } from '../../api/mailboxes.ts'
 import { Badge } from '../../components/badge.tsx'
 import type { Column } from '../../components/column.ts'
@@ -47,7 +48,8 @@ function NoAgent() {
 
 const idOf = ({ id }: Mailbox): string => id
 
-export function Mailboxes() {
+/** `children` says what waits for those who are no agents. */
+export function Mailboxes({ children }: { children?: ReactNode }) {
   const navigate = useNavigate()
   const mailboxes = useMailboxes()
   return (
@@ -78,13 +80,14 @@ export function Mailboxes() {
                 ) : (
                   <Empty title={isCutOff ? 'Nothing waits here' : 'Nothing waits for an agent'}>
                     {isCutOff
-                      ? 'The backlog above also counts what waits for older agents, and for the org-admin as a member of channels.'
-                      : 'Every delivery to one was handed out and acknowledged. The backlog above also counts those to the org-admin, as a member of channels.'}
+                      ? 'The backlog above also counts what waits for older agents.'
+                      : 'Every delivery to one was handed out and acknowledged.'}
                   </Empty>
                 )
               }
             />
             {isCutOff ? <p className="panel-note">{PARTIAL_NOTE}</p> : null}
+            {children}
           </>
         )}
       </QueryResult>

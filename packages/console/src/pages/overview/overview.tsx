@@ -10,6 +10,7 @@ import { LiveBadge } from '../events/live-badge.tsx'
 import { LatestEvents } from './latest-events.tsx'
 import { Mailboxes } from './mailboxes.tsx'
 import { Rates } from './rates.tsx'
+import { OrgAdminWaits } from './org-admin-waits.tsx'
 import { Trouble } from './trouble.tsx'
 
 /** What the service has not said yet is not 0. */
@@ -67,7 +68,9 @@ export function Overview() {
         <Stat
           label="Backlog"
           value={now?.backlog.toLocaleString() ?? UNKNOWN}
-          note="deliveries wait"
+          note={
+            now?.org_admin_backlog ? `${now.org_admin_backlog.toLocaleString()} for the org-admin` : 'deliveries wait'
+          }
           to="/agents"
           search={{ status: 'backlog' }}
         />
@@ -82,7 +85,7 @@ export function Overview() {
       <Rates stats={stats} />
       <div className="columns">
         <div className="stack wide">
-          <Mailboxes />
+          <Mailboxes>{now === undefined ? null : <OrgAdminWaits now={now} />}</Mailboxes>
           <LatestEvents live={live} />
         </div>
         <Trouble />
