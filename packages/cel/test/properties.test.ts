@@ -108,8 +108,8 @@ function referenceBinary(op: string, left: Exclude<Kind, 'error'>, right: Exclud
     'int' in side ? side.int : 'double' in side ? side.double : 'bool' in side ? side.bool : side.text
   const [a, b] = [raw(left), raw(right)]
   if (op === '==' || op === '!=') {
-    // Loose equality is exact between number and bigint, and nothing else is compared with it.
-    const same = numeric ? Number(a) === Number(b) : typeof a === typeof b && a === b
+    // Between number and bigint an order is exact, where 2^53 + 1 as a number would be 2^53.
+    const same = numeric ? a <= b && a >= b : typeof a === typeof b && a === b
     return { bool: same === (op === '==') }
   }
   if (['<', '<=', '>', '>='].includes(op)) {
