@@ -54,24 +54,24 @@ function stripeClaim(header: string, now: number): SignatureClaim | null {
   return signatures.length > 0 ? { header: 'stripe-signature', prefix: `${time}.`, signatures } : null
 }
 
-/** Headers of Standard Webhooks begin so; those of Svix, which many providers send through, with the other. */
-const STANDARD_NAMES = ['webhook', 'svix'] as const
 const MAX_STANDARD_ID = 255
 const STANDARD = /^v1,([A-Za-z0-9+/]{43}=)$/
 
 // `webhook-signature: v1,K5oZ… v1,…`: id, time and body are signed, with a full stop between them.
 function standardClaim(headers: SentHeaders, now: number): SignatureClaim | null {
-  for (const name of STANDARD_NAMES) {
-    const [id, time, header] = ['id', 'timestamp', 'signature'].map((part) => String(headers[`${name}-${part}`] ?? ''))
-    if (id === '' || id!.length > MAX_STANDARD_ID || !isRecent(time!, now)) continue
-    const signatures = header!
-      .split(' ', 16)
-      .flatMap((part) => STANDARD.exec(part)?.[1] ?? [])
-      .slice(0, MAX_SIGNATURES)
-      .map((text) => Buffer.from(text, 'base64'))
-    if (signatures.length > 0) return { header: 'webhook-signature', prefix: `${id}.${time}.`, signatures }
-  }
-  return null
+  // Svix, which many providers send through, has names of its own. The id that the mapping of the preset takes must be
+  // the one that is signed: otherwise a copied request would be another event with another `webhook-id`.
+  const name = headers['webhook-id'] === undefined ? 'svix' : 'webhook'
+  const [id = '', time = '', header = ''] = ['id', 'timestamp', 'signature'].map((part) =>
+    String(headers[`${name}-${part}`] ?? ''),
+  )
+  if (id === '' || id.length > MAX_STANDARD_ID || !isRecent(time, now)) return null
+  const signatures = header
+    .split(' ', 16)
+    .flatMap((part) => STANDARD.exec(part)?.[1] ?? [])
+    .slice(0, MAX_SIGNATURES)
+    .map((text) => Buffer.from(text, 'base64'))
+  return signatures.length > 0 ? { header: 'webhook-signature', prefix: `${id}.${time}.`, signatures } : null
 }
 
 /** The bytes behind `whsec_`. */

@@ -66,6 +66,14 @@ onBothEngines((engine) => {
     )
   })
 
+  test('[ING-16] a copy of what Svix signed is no other event with an id that is not signed', async () => {
+    const copied = { id: 'msg_copied', name: 'svix' }
+    assert.equal((await send(copied)).status, 202)
+    assertError(await send({ ...copied, headers: { 'webhook-id': 'msg_another' } }), 'authentication_failed')
+    assert.equal((await send(copied)).status, 200)
+    await agent.poll()
+  })
+
   test('[ING-16] a signature covers id, time and body, and holds for five minutes', async () => {
     for (const wrong of [
       { secret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' },
