@@ -5,6 +5,7 @@ import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeEmbedding } from '../../src/memory/embed-memories.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { serviceForSuite } from '../support/service.ts'
+import { farModel } from './far-model.ts'
 import { memoryCalls } from './tools.ts'
 
 const MEMORIES = 8
@@ -31,19 +32,10 @@ onBothEngines((engine) => {
     const embedding = makeEmbedding({
       store: service.store,
       index: service.app.memory.index,
-      embedder: {
-        model,
-        batch: 32,
-        isInProcess: false,
-        queries: 1,
-        async embed(texts) {
-          self.requests++
-          if (titles.some((title) => texts.some((text) => title.test(text)))) throw new Error('500')
-          return texts.map(() => [{ vector: new Float32Array(8).fill(0.35), tokens: new Int8Array(64) }])
-        },
-        query: async () => ({ vector: new Float32Array(8), tokens: new Int8Array(64) }),
-        close: async () => {},
-      },
+      embedder: farModel(model, async (texts) => {
+        self.requests++
+        if (titles.some((title) => texts.some((text) => title.test(text)))) throw new Error('500')
+      }),
       clock: { ...service.clock, now: () => self.now },
       log: makeLogger('silent'),
     })

@@ -8,6 +8,7 @@ import { makeEmbeddingClaims } from '../../src/memory/embedding-claims.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { serviceForSuite } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
+import { farModel } from './far-model.ts'
 import { memoryCalls } from './tools.ts'
 
 const LONG = 'A word. '.repeat(130)
@@ -36,23 +37,14 @@ onBothEngines((engine) => {
     const embedding = makeEmbedding({
       store: service.store,
       index: service.app.memory.index,
-      embedder: {
-        model: 'another',
-        batch: 32,
-        isInProcess: false,
-        queries: 1,
-        async embed(texts) {
-          if (texts[0]!.length > 1_000) {
-            longTexts.push(...texts)
-            most = Math.max(most, ++atOnce)
-            await goOn.promise
-            atOnce--
-          }
-          return texts.map(() => [{ vector: new Float32Array(8).fill(0.35), tokens: new Int8Array(64) }])
-        },
-        query: async () => ({ vector: new Float32Array(8), tokens: new Int8Array(64) }),
-        close: async () => {},
-      },
+      embedder: farModel('another', async (texts) => {
+        if (texts[0]!.length > 1_000) {
+          longTexts.push(...texts)
+          most = Math.max(most, ++atOnce)
+          await goOn.promise
+          atOnce--
+        }
+      }),
       clock: service.clock,
       log: makeLogger('silent'),
     })

@@ -6,6 +6,7 @@ import { makeEmbedding } from '../../src/memory/embed-memories.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { serviceForSuite } from '../support/service.ts'
 import { turnsUntil } from '../support/turns-until.ts'
+import { farModel } from './far-model.ts'
 import { memoryCalls } from './tools.ts'
 
 const LONG = 'A word. '.repeat(130)
@@ -28,19 +29,10 @@ onBothEngines((engine) => {
     const embedding = makeEmbedding({
       store: service.store,
       index: service.app.memory.index,
-      embedder: {
-        model: 'another',
-        batch: 32,
-        isInProcess: false,
-        queries: 1,
-        async embed(texts) {
-          begun.push(...texts.map((text) => text.split(/\s/)[0]!))
-          await goOn.promise
-          return texts.map(() => [{ vector: new Float32Array(8).fill(0.35), tokens: new Int8Array(64) }])
-        },
-        query: async () => ({ vector: new Float32Array(8), tokens: new Int8Array(64) }),
-        close: async () => {},
-      },
+      embedder: farModel('another', async (texts) => {
+        begun.push(...texts.map((text) => text.split(/\s/)[0]!))
+        await goOn.promise
+      }),
       clock: service.clock,
       log: makeLogger('silent'),
     })

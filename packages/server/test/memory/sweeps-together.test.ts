@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLogger } from '../../src/kernel/logger.ts'
-import type { Embedder } from '../../src/memory/embed/embedding.ts'
 import { makeEmbedding } from '../../src/memory/embed-memories.ts'
 import { expireMemories } from '../../src/memory/expire.ts'
 import { rewordMemories } from '../../src/memory/reword.ts'
@@ -11,6 +10,7 @@ import type { Store } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { agentForSuite, serviceForSuite, tenantForSuite } from '../support/service.ts'
+import { farModel } from './far-model.ts'
 import { memoryCalls } from './tools.ts'
 
 const MEMORIES = 48
@@ -30,16 +30,6 @@ function counted(store: Store): { store: Store; again(): number } {
 }
 
 /** An embedding service with the given model. */
-const embedder = (model: string): Embedder => ({
-  model,
-  batch: 32,
-  isInProcess: false,
-  queries: 1,
-  embed: async (texts) => texts.map(() => [{ vector: new Float32Array(8).fill(0.35), tokens: new Int8Array(64) }]),
-  query: async () => ({ vector: new Float32Array(8), tokens: new Int8Array(64) }),
-  close: async () => {},
-})
-
 onBothEngines((engine) => {
   const service = serviceForSuite(engine)
   const tenant = tenantForSuite(service)
@@ -62,7 +52,7 @@ onBothEngines((engine) => {
       await service.store.tx((tx) => tx.run('update memory_recall set word_rules = 0 where tenant_id = ?', [tenant.id]))
       const now = service.clock.now() + 60_000
       const embeddings = ['model-b', 'model-c'].map((model) =>
-        makeEmbedding({ store, index, embedder: embedder(model), clock: service.clock, log }),
+        makeEmbedding({ store, index, embedder: farModel(model), clock: service.clock, log }),
       )
       for (const { id } of made.toReversed()) embeddings[0]!.wake(tenant.id, agent.id, id, 100)
       await Promise.all([
