@@ -75,7 +75,7 @@ export function makeActivity(
   // Flushes run one after the other: two that overlap would wait for each other's rows.
   const flush = oneAtATime(write)
 
-  if (store.isShared) store.listen(CHANNEL, (caller) => void (caller !== node && flush().catch(() => {})))
+  store.listen(CHANNEL, () => void flush().catch(() => {}))
 
   return {
     count,
@@ -84,7 +84,7 @@ export function makeActivity(
     },
     flush,
     async flushEverywhere() {
-      if (store.isShared) store.notify(CHANNEL, node)
+      store.notify(CHANNEL, '')
       await flush()
     },
     prune: () => purge(store, AGING_MINUTES, minuteOf(clock.now()) - KEPT_MINUTES),

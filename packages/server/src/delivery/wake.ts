@@ -1,6 +1,5 @@
 // Wakes polls that wait at a mailbox when something arrives in it, on whichever node. A wake-up only shortens a wait:
 // every waiter looks again by itself, so a lost wake-up costs time and never a delivery.
-import { randomBytes } from 'node:crypto'
 import type { Store } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
 
@@ -38,19 +37,11 @@ export function makeWakeups(store: Store): Wakeups {
     }
   }
 
-  // On a shared store a notice also comes back to the node that sent it, which ignores it: its waiters are awake
-  // already, and a waiter that is woken twice claims twice.
-  const overNodes = store.isShared
-  const me = randomBytes(6).toString('hex')
-  if (overNodes) {
-    store.listen(CHANNEL, (payload) => {
-      const [sender, ...ids] = payload.split(' ')
-      if (sender === me) return
-      const named = ids[0] === EVERYBODY ? null : ids
-      for (const recipientId of named ?? [...waiters.keys()]) wakeHere(recipientId)
-      for (const hear of watchers) hear(named, false)
-    })
-  }
+  store.listen(CHANNEL, (payload) => {
+    const named = payload === EVERYBODY ? null : payload.split(' ')
+    for (const recipientId of named ?? [...waiters.keys()]) wakeHere(recipientId)
+    for (const hear of watchers) hear(named, false)
+  })
 
   // The other nodes are notified at once. What is woken in the next moment is collected into one further notice,
   // because a notice costs the other nodes as much as a statement.
@@ -65,8 +56,7 @@ export function makeWakeups(store: Store): Wakeups {
     }, BETWEEN_NOTICES_MS)
     const ids = untold.size > MOST_NAMED ? [EVERYBODY] : [...untold]
     untold.clear()
-    for (let at = 0; at < ids.length; at += MAX_NAMED)
-      store.notify(CHANNEL, `${me} ${ids.slice(at, at + MAX_NAMED).join(' ')}`)
+    for (let at = 0; at < ids.length; at += MAX_NAMED) store.notify(CHANNEL, ids.slice(at, at + MAX_NAMED).join(' '))
   }
 
   return {
@@ -75,7 +65,7 @@ export function makeWakeups(store: Store): Wakeups {
       if (ids.length === 0) return
       for (const id of ids) wakeHere(id)
       for (const hear of watchers) hear(ids, isAdded)
-      if (!overNodes) return
+      if (!store.isShared) return
       for (const id of ids) if (untold.size <= MOST_NAMED) untold.add(id)
       setImmediate(tellOthers)
     },

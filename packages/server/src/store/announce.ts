@@ -32,7 +32,7 @@ const KEPT_MS = 60_000
 const CHANNEL = 'sensorium_changes'
 
 export function makeAnnouncements(store: Store, now: () => number): Announcements {
-  const process = randomBytes(6).toString('hex')
+  const self = randomBytes(6).toString('hex')
   const listeners = new Map<string, ((payload: string) => void)[]>()
   const { isShared } = store
   let heardUpTo: number | null = null
@@ -41,16 +41,12 @@ export function makeAnnouncements(store: Store, now: () => number): Announcement
     for (const listener of listeners.get(topic) ?? []) listener(payload)
   }
 
-  // The commit sends it; a transaction that is rolled back sends nothing.
-  const notify = (tx: Db, topic: Topic, payload: string): void =>
-    tx.runLater('select pg_notify(?, ?)', [CHANNEL, `${process} ${topic} ${payload}`])
-
   // Adds an announcement, which commits with its change, and deletes the old ones of all processes.
   function insert(tx: Db, topic: Topic, payload: string): void {
     const at = now()
     tx.runLater('delete from announcements where at < ?', [at - KEPT_MS])
     tx.runLater('insert into announcements (process, topic, payload, at) values (?, ?, ?, ?)', [
-      process,
+      self,
       topic,
       payload,
       at,
@@ -61,20 +57,20 @@ export function makeAnnouncements(store: Store, now: () => number): Announcement
   const announcedAfter = (id: number) =>
     store.rows<{ id: number; topic: string; payload: string }>(
       'select id, topic, payload from announcements where id > ? and process <> ? order by id limit 1000',
-      [id, process],
+      [id, self],
     )
 
   return {
     announce(tx, topic, payload) {
-      if (isShared) notify(tx, topic, payload)
+      if (isShared) tx.notify(CHANNEL, `${topic} ${payload}`)
       else insert(tx, topic, payload)
       tx.afterCommit(() => hear(topic, payload))
     },
     listen(topic, listener) {
-      if (isShared && listeners.size === 0) {
+      if (listeners.size === 0) {
         store.listen(CHANNEL, (message) => {
-          const [sender, heard, payload] = message.split(' ') as [string, string, string]
-          if (sender !== process) hear(heard, payload)
+          const [heard, payload] = message.split(' ') as [string, string]
+          hear(heard, payload)
         })
       }
       listeners.set(topic, [...(listeners.get(topic) ?? []), listener])

@@ -139,6 +139,11 @@ export interface Db extends Capabilities {
    */
   lock(names: readonly string[], mode: LockMode): Promise<void>
   /**
+   * Sends the payload to the other nodes: at once, or from a transaction with its commit. Best effort: it only shortens
+   * a wait. Where there is one node, it does nothing.
+   */
+  notify(channel: string, payload: string): void
+  /**
    * Calls `effect` once the transaction is on disk, or committed if it may be lost, and before `tx` resolves. Never
    * calls it after a rollback, and calls it once even if the transaction had to be retried. State that a node keeps in
    * memory changes here, and not before.
@@ -232,8 +237,7 @@ export interface Store extends Db {
   ping(): Promise<void>
   /** Returns the time by the clock of the server that holds the store, or null if that is this machine. */
   serverTime(): Promise<number | null>
-  /** Sends the payload to every node, including this one. Best effort: it only shortens a wait. */
-  notify(channel: string, payload: string): void
+  /** Calls `hear` with what other nodes send on the channel. */
   listen(channel: string, hear: (payload: string) => void): void
   stats(): StoreStats
   close(): Promise<void>

@@ -1,11 +1,12 @@
 // The connections to PostgreSQL: a pool for transactions and queries, a few that look-ups share, and one that listens.
 // All of them go to the server that takes writes, and their errors are translated to those of the store.
+import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Caller, type Observe, type StoreStats, type Value } from './db.ts'
-import { makeListening, type Listening } from './postgres-listen.ts'
+import { makeListening, notice, type Listening } from './postgres-listen.ts'
 import { makeLookUps, type LookUps } from './postgres-lookups.ts'
 import { makeServers, type Servers } from './postgres-servers.ts'
 import { makeConnectionTurns, type ConnectionTurns } from './postgres-turns.ts'
@@ -39,8 +40,10 @@ export interface PooledConnections {
   readFor<T>(caller: Caller, work: (client: pg.PoolClient) => Promise<T>): Promise<T>
   /** Runs a quick query on connections that many share. */
   lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]>
-  /** Like a look-up, for notices without a result: best effort. */
-  tell(sql: string, values: readonly Value[]): void
+  /** The name by which this store knows its own notices. */
+  node: string
+  /** Sent in a transaction of its own, which writes nothing and so waits for no disk. */
+  notify(channel: string, payload: string): void
   listen: Listening['listen']
   /** Reports that the server takes no writes any more: another one may. */
   markDemoted(): void
@@ -217,6 +220,7 @@ export function makePooledConnections(options: PostgresOptions, mayBeStandby = f
   const lookUp = onLookUps(lookUps, servers, observe)
   const onOwn = onOwnConnection(Client, servers, warn)
   const closing = new AbortController()
+  const node = randomBytes(6).toString('hex')
   const listening = makeListening(
     async () => {
       await servers.ready()
@@ -226,6 +230,7 @@ export function makePooledConnections(options: PostgresOptions, mayBeStandby = f
       setUp(client, LOOK_UP_WITHIN_MS)
       return client
     },
+    node,
     clock,
     warn,
   )
@@ -258,9 +263,12 @@ export function makePooledConnections(options: PostgresOptions, mayBeStandby = f
       whileOpen(() => onOwn((client) => client.query(MEANINGS + NO_LIMITS).then(() => work(client)))),
     readFor: (caller, work) => whileOpen(() => readFor(caller, work)),
     lookUp: (sql, values) => whileOpen(() => lookUp(sql, values)),
-    tell(sql, values) {
+    node,
+    notify(channel, payload) {
       if (closing.signal.aborted) return
-      whileOpen(() => lookUps.rows(sql, values)).catch((error) => warn('a wake-up was not sent', error))
+      whileOpen(() => lookUps.rows(...notice(node, channel, payload))).catch((error) =>
+        warn('a wake-up was not sent', error),
+      )
     },
     listen: listening.listen,
     markDemoted: servers.markDemoted,

@@ -3,19 +3,27 @@ import type pg from 'pg'
 import { backoffMs } from '../kernel/backoff.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Stop } from '../kernel/stop.ts'
+import type { Value } from './db.ts'
 
 /** A connection that was dropped without a word, by a NAT for example, looks like one on which nothing happens. */
 const ASK_EVERY_MS = 15_000
 
+/** Returns the statement that sends a notice to all nodes, and its values. The notice begins with its sender. */
+export const notice = (node: string, channel: string, payload: string): [string, Value[]] => [
+  'select pg_notify(?, ?)',
+  [channel, `${node} ${payload}`],
+]
+
 export interface Listening {
-  /** Calls `hear` with every payload of a channel from now on. The first call opens the connection. */
+  /** Calls `hear` with what other nodes send on a channel from now on. The first call opens the connection. */
   listen(channel: string, hear: (payload: string) => void): void
   close(): Promise<void>
 }
 
-/** `connect` returns an open connection, on which a query that gets no response fails. */
+/** `connect` returns an open connection, on which a query that gets no response fails. `node` is this one's name. */
 export function makeListening(
   connect: () => Promise<pg.Client>,
+  node: string,
   clock: Clock,
   warn: (what: string, error: unknown) => void,
 ): Listening {
@@ -28,7 +36,11 @@ export function makeListening(
     const lost = new Stop()
     const lose = (): void => lost.stop()
     client.on('error', lose).on('end', lose)
-    client.on('notification', ({ channel, payload }) => listeners.get(channel)?.forEach((hear) => hear(payload ?? '')))
+    client.on('notification', ({ channel, payload = '' }) => {
+      const [sender] = payload.split(' ', 1) as [string]
+      // A notice comes back to its sender, which has acted already: a waiter that is woken twice claims twice.
+      if (sender !== node) listeners.get(channel)?.forEach((hear) => hear(payload.slice(sender.length + 1)))
+    })
     for (const channel of listeners.keys()) await client.query(`listen ${channel}`)
     listening = client
     connected()

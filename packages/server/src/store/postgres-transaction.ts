@@ -16,12 +16,19 @@ import {
   sendMany,
   type Query,
 } from './postgres-wire.ts'
+import { notice } from './postgres-listen.ts'
 import { moveByTenant, sendByTenant } from './postgres-sharded.ts'
+
+/** What a transaction knows of its store; `node` is its name in notices. */
+interface InStore {
+  isSharded: boolean
+  node: string
+}
 
 /** Returns the `Db` of one transaction. `later` is given the results that nobody waits for. */
 function onQuery(
   query: Query,
-  isSharded: boolean,
+  { isSharded, node }: InStore,
   later: (result: Promise<unknown>) => void,
   { afterCommit, afterRollback }: Pick<Db, 'afterCommit' | 'afterRollback'>,
 ): Db {
@@ -44,6 +51,7 @@ function onQuery(
     runLater: (sql, values = []) => later(query(sql, values)),
     runLast: (sql, values = []) => later(query(sql, values)),
     insertLater: (insert, given) => (given.length === 0 ? undefined : later(insertRows(query, insert, given))),
+    notify: (channel, payload) => later(query(...notice(node, channel, payload))),
     lock(names, mode) {
       const held = query(lockSql(mode), [names]).then(() => {})
       later(held)
@@ -63,7 +71,7 @@ function onQuery(
 export async function transact<T>(
   client: pg.ClientBase,
   work: (tx: Db) => Promise<T>,
-  isSharded: boolean,
+  inStore: InStore,
   { mayBeLost = false }: TxOptions,
 ): Promise<T> {
   const effects: (() => void)[] = []
@@ -83,7 +91,7 @@ export async function transact<T>(
       afterCommit: (effect: () => void) => void effects.push(effect),
       afterRollback: (effect: () => void) => void undone.push(effect),
     }
-    const result = await work(onQuery(query, isSharded, noted, ends))
+    const result = await work(onQuery(query, inStore, noted, ends))
     // The server does not know of a statement that could not be sent, and would commit the others.
     if (firstRefusal !== undefined) throw firstRefusal
     committing = true

@@ -36,12 +36,13 @@ async function requireUnicode(rows: Db['rows']): Promise<void> {
 
 /** Returns a function that runs a transaction, and retries one that collided with others. */
 function makeTx(
-  { withClient, withPatientClient }: PooledConnections,
+  { withClient, withPatientClient, node }: PooledConnections,
   writes: WriteWatch,
   isSharded: () => boolean,
 ): Store['tx'] {
   return async <T>(work: (tx: Db) => Promise<T>, options: TxOptions = {}) => {
-    const onClient = (client: pg.ClientBase): Promise<T> => transact(client, work, isSharded(), options)
+    const onClient = (client: pg.ClientBase): Promise<T> =>
+      transact(client, work, { isSharded: isSharded(), node }, options)
     for (let tries = 1; ; tries++) {
       try {
         return await (options.takesLong ? withPatientClient(onClient) : withClient('tx', onClient, options.caller))
@@ -122,8 +123,7 @@ export function openPostgres(options: PostgresOptions): Store {
       )
       return row!.now
     },
-    // Sent at once, in a transaction of its own, which writes nothing and so waits for no disk.
-    notify: (channel, payload) => connections.tell('select pg_notify(?, ?)', [channel, payload]),
+    notify: connections.notify,
     listen: connections.listen,
     stats: connections.stats,
     async close() {

@@ -38,13 +38,15 @@ export const dialect: Dialect = {
 /** One process owns the file, and one connection of it writes. */
 export const capabilities: Capabilities = { isShared: false, isSharded: false, writers: 1 }
 
-/** A file is made by the service itself, and its capabilities never change. */
-export const noServer: Pick<Store, 'requireSuitable' | 'refreshCapabilities' | 'runAlone'> = {
+/** A file is made by the service itself, one node uses it, and its capabilities never change. */
+export const noServer: Pick<Store, 'requireSuitable' | 'refreshCapabilities' | 'runAlone' | 'notify' | 'listen'> = {
   runAlone: async () => {
     throw new Error('SQLite runs every write in a transaction')
   },
   requireSuitable: async () => {},
   refreshCapabilities: async () => {},
+  notify: () => {},
+  listen: () => {},
 }
 
 /** SQLITE_BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN: the disk or another process, not the query. */
@@ -231,6 +233,7 @@ export function onConnection(connection: DatabaseSync, failed: (error: unknown) 
     },
     runLast: (sql, values) => void run(sql, values),
     lock: async () => {}, // transactions run one after the other
+    notify: noServer.notify,
     afterCommit: writesNeedTx.afterCommit,
     afterRollback: writesNeedTx.afterRollback,
   }

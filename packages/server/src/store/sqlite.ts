@@ -162,7 +162,6 @@ export function openSqlite(
   const read = onConnection(reader)
   const log = watchLog(file, now)
   const snapshot = makeSnapshot(reader)
-  const listeners = new Map<string, ((payload: string) => void)[]>()
   const writes = makeWriteWatch()
   let closed = false
   const groupCommit = makeGroupCommit({ writer, log, snapshot, writes, observe, now })
@@ -213,12 +212,6 @@ export function openSqlite(
       await writes.check(tx)
     },
     serverTime: async () => null,
-    notify(channel, payload) {
-      for (const hear of listeners.get(channel) ?? []) queueMicrotask(() => hear(payload))
-    },
-    listen(channel, hear) {
-      listeners.set(channel, [...(listeners.get(channel) ?? []), hear])
-    },
     stats: () => ({ waiting: writerQueue.waiting, connections: 2, idle: writerQueue.isBusy ? 1 : 2 }),
     async close() {
       if (closed) return

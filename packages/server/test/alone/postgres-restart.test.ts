@@ -29,14 +29,16 @@ test('[HTTP-28] the store works again after a restart of the server, and so do i
     await tx.run('insert into kept values (1)')
   })
   let heard = Promise.withResolvers<void>()
+  const far = openPostgres({ url: server.url, clock: systemClock })
+  t.after(() => far.close())
   store.listen('mail', () => heard.resolve())
   const wakeUp = async (): Promise<void> => {
     // The listening connection is opened in the background: until then no notice arrives.
     let came = false
     void heard.promise.then(() => (came = true))
     while (!came) {
-      store.notify('mail', 'x')
-      await store.ping() // by the server's answer the notice has arrived, if the connection listens
+      far.notify('mail', 'x')
+      await store.ping() // a moment, in which the server answers
     }
   }
   await wakeUp()

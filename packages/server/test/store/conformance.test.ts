@@ -198,16 +198,36 @@ onBothEngines((engine) => {
     assert.equal((await opened.store.lookUp<{ n: number }>("select n from items where id = 'hits'"))?.n, 20)
   })
 
-  test('[STO-7] a notice reaches the listeners of its channel, and no others', async () => {
+  test('[STO-7] a notice reaches the listeners of its channel on other nodes, and no others', async () => {
     const { store } = opened
+    const far = await opened.another()
     const heard = Promise.withResolvers<string>()
     const strayed: string[] = []
-    store.listen('conformance', heard.resolve)
-    store.listen('conformance_other', (payload) => void strayed.push(payload))
-    // A notice is best effort, and the first may be sent before the listening connection is open.
-    const again = setInterval(() => store.notify('conformance', 'hello'), 20)
-    assert.equal(await heard.promise.finally(() => clearInterval(again)), 'hello')
+    for (const own of ['conformance', 'conformance_other']) store.listen(own, (payload) => void strayed.push(payload))
+    far.listen('conformance_other', (payload) => void strayed.push(payload))
+    far.listen('conformance', heard.resolve)
+    store.notify('conformance', 'hello')
+    if (store.isShared) {
+      // A notice is best effort, and the first may be sent before the listening connection is open.
+      const again = setInterval(() => store.notify('conformance', 'hello'), 20)
+      assert.equal(await heard.promise.finally(() => clearInterval(again)), 'hello')
+    }
     assert.deepEqual(strayed, [])
+  })
+
+  test('[STO-7] a transaction sends its notices with its commit, and none if it is rolled back', async () => {
+    const { store } = opened
+    const far = await opened.another()
+    const heard: string[] = []
+    far.listen('conformance', (payload) => heard.push(payload))
+    const undone = store.tx(async (tx) => {
+      tx.notify('conformance', 'undone')
+      throw new Error('rolled back')
+    })
+    await assert.rejects(undone, /rolled back/)
+    do await store.tx(async (tx) => tx.notify('conformance', 'done'))
+    while (store.isShared && heard.length === 0)
+    assert.ok(!heard.includes('undone'))
   })
 
   test('[STO-7] the time of a shared store is its server’s; otherwise it is this machine’s', async () => {

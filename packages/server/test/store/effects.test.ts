@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeAnnouncements } from '../../src/store/announce.ts'
+import { connect } from '../../src/store/open.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startService, type Service } from '../support/service.ts'
@@ -109,7 +110,9 @@ onBothEngines((engine) => {
     const service: Service = await startService(engine)
     t.after(() => service.stop())
     const clock = fakeClock()
-    const [here, there] = [makeAnnouncements(service.store, clock.now), makeAnnouncements(service.store, clock.now)]
+    const far = await connect(service.config, clock)
+    t.after(() => far.close())
+    const [here, there] = [makeAnnouncements(service.store, clock.now), makeAnnouncements(far, clock.now)]
     const heardHere: string[] = []
     const heardThere: string[] = []
     here.listen('agent', (id) => heardHere.push(id))

@@ -10,8 +10,12 @@ import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { emptyStore } from '../support/store.ts'
 
-/** Listens on a channel. Resolves when a first wake-up has come through, so that no later one is missed. */
-async function ear(store: Store, channel: string): Promise<{ heard: string[]; next(payload: string): Promise<void> }> {
+/** Listens on a channel. Resolves when a first notice of `from` has come through, so that no later one is missed. */
+async function ear(
+  store: Store,
+  channel: string,
+  from: Store,
+): Promise<{ heard: string[]; next(payload: string): Promise<void> }> {
   const heard: string[] = []
   const waiting = new Map<string, () => void>()
   store.listen(channel, (payload) => {
@@ -23,35 +27,20 @@ async function ear(store: Store, channel: string): Promise<{ heard: string[]; ne
   let open = false
   void next('probe').then(() => (open = true))
   while (!open) {
-    store.notify(channel, 'probe')
-    await store.ping() // by the server's answer the notice has arrived, if the connection listens
+    from.notify(channel, 'probe')
+    await from.ping() // by the server's answer the notice has arrived, if the connection listens
   }
   return { heard, next }
 }
 
+/** Two nodes on one PostgreSQL. */
+async function twoNodes(t: TestContext): Promise<{ near: Store; far: Store }> {
+  const { store, another, drop } = await emptyStore(postgres)
+  t.after(drop)
+  return { near: store, far: await another() }
+}
+
 onBothEngines((engine) => {
-  test('[STO-3] a listener hears what is sent on its channel, in order, and nothing else', async (t) => {
-    const { store, drop } = await emptyStore(engine)
-    t.after(drop)
-    const [mail, other] = [await ear(store, 'mail'), await ear(store, 'other')]
-    const last = mail.next('three')
-    const elsewhere = other.next('elsewhere')
-    for (const payload of ['one', 'it\'s "two"', 'three']) store.notify('mail', payload)
-    store.notify('other', 'elsewhere')
-    await Promise.all([last, elsewhere])
-    assert.deepEqual(mail.heard.toSorted(), ['it\'s "two"', 'one', 'three'])
-    assert.deepEqual(other.heard, ['elsewhere'])
-  })
-
-  test('[STO-3] two listeners of one channel both hear', async (t) => {
-    const { store, drop } = await emptyStore(engine)
-    t.after(drop)
-    const [first, second] = [await ear(store, 'mail'), await ear(store, 'mail')]
-    const both = [first.next('x'), second.next('x')]
-    store.notify('mail', 'x')
-    await Promise.all(both)
-  })
-
   test('[HTTP-28] close ends at once, also while the listening connection is still being opened', async (t) => {
     const { another, drop } = await emptyStore(engine)
     t.after(drop)
@@ -66,49 +55,53 @@ onBothEngines((engine) => {
   test('[STO-3] notify after close does nothing', async (t) => {
     const { store, drop } = await emptyStore(engine)
     t.after(drop)
-    await ear(store, 'mail')
     await store.close()
     assert.doesNotThrow(() => store.notify('mail', 'too late'))
   })
 })
 
-test('[STO-3] PostgreSQL: a wake-up reaches the other node', {
-  skip: !POSTGRES_URL && 'PostgreSQL is missing',
-}, async (t) => {
-  const { store, another, drop } = await emptyStore(postgres)
-  t.after(drop)
-  const other = await another()
-  const far = await ear(other, 'mail')
-  const near = await ear(store, 'mail')
-  const both = [far.next('hello'), near.next('hello')]
-  store.notify('mail', 'hello')
+const skip = !POSTGRES_URL && 'PostgreSQL is missing'
+
+test('[NODE-3] a listener hears what another node sends on its channel, and nothing else', { skip }, async (t) => {
+  const { near, far } = await twoNodes(t)
+  const [mail, other] = [await ear(far, 'mail', near), await ear(far, 'other', near)]
+  const all = ['one', 'it\'s "two"', 'three', ''].map((payload) => mail.next(payload))
+  const elsewhere = other.next('elsewhere')
+  for (const payload of ['one', 'it\'s "two"', 'three', '']) near.notify('mail', payload)
+  near.notify('other', 'elsewhere')
+  await Promise.all([...all, elsewhere])
+  assert.deepEqual(mail.heard.toSorted(), ['', 'it\'s "two"', 'one', 'three'])
+  assert.deepEqual(other.heard, ['elsewhere'])
+})
+
+test('[NODE-3] two listeners of one channel both hear', { skip }, async (t) => {
+  const { near, far } = await twoNodes(t)
+  const [first, second] = [await ear(far, 'mail', near), await ear(far, 'mail', near)]
+  const both = [first.next('x'), second.next('x')]
+  near.notify('mail', 'x')
   await Promise.all(both)
 })
 
-test('[STO-3] PostgreSQL: a wake-up is heard on every node, and once on the one that sent it', {
-  skip: !POSTGRES_URL && 'no PostgreSQL',
-}, async (t) => {
-  const { store, drop } = await emptyStore(postgres)
-  t.after(drop)
-  await ear(store, 'sensorium_mailbox')
+test('[NODE-3] a wake-up is heard on every node, and once on the one that sent it', { skip }, async (t) => {
+  const { near, far } = await twoNodes(t)
   const mailbox = { tenantId: 'ten_a', recipientId: 'agt_a' }
-  // Both listen on the same connection, the sender first: when the other has heard, so has the sender.
-  const [here, there] = [makeWakeups(store), makeWakeups(store)]
+  const [here, there] = [makeWakeups(near), makeWakeups(far)]
+  await ear(near, 'sensorium_mailbox', far)
+  await ear(far, 'sensorium_mailbox', near)
   let woken = 0
   here.wait(mailbox, () => void woken++)
   const heard = new Promise<void>((resolve) => void there.wait(mailbox, () => resolve()))
   here.wake([mailbox.recipientId])
   await heard
+  // What this node sent has come back to it by now: the server sends notices in one order.
+  await ear(near, 'mail', far)
   assert.equal(woken, 1)
 })
 
-test('[FAIR-7] PostgreSQL: an event with many recipients wakes those on other nodes, and nobody else', {
-  skip: !POSTGRES_URL && 'no PostgreSQL',
-}, async (t) => {
-  const { store, drop } = await emptyStore(postgres)
-  t.after(drop)
-  await ear(store, 'sensorium_mailbox')
-  const [here, there] = [makeWakeups(store), makeWakeups(store)]
+test('[FAIR-7] an event with many recipients wakes those on other nodes, and nobody else', { skip }, async (t) => {
+  const { near, far } = await twoNodes(t)
+  const [here, there] = [makeWakeups(near), makeWakeups(far)]
+  await ear(far, 'sensorium_mailbox', near)
   let woken = 0
   there.wait({ tenantId: 'ten_b', recipientId: 'agt_of_another' }, () => void woken++)
   const recipients = Array.from({ length: 450 }, (_, i) => `agt_${i}`)
