@@ -94,7 +94,7 @@ function makeBasics(foundation: Foundation) {
     announcements,
     tools: { makeId, secrets, announce: announcements.announce, now: clock.now },
     identify: makeIdentify(store, announcements, secrets.tokenKey, clock),
-    idempotency: makeIdempotency(store, secrets, clock),
+    idempotency: makeIdempotency(store, secrets, clock, log),
     settings,
     quotas: makeQuotas(store, clock, settings.of),
     activity: makeActivity(store, clock, (what, amount) => happened[what].inc(amount)),

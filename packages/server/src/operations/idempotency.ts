@@ -15,6 +15,7 @@ import { createHash, webcrypto } from 'node:crypto'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { keyReused } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
 import { purge, type Aging } from '../store/purge.ts'
 import { findRecord, UNDER_WAY, type RequestKey } from './idempotency-rows.ts'
@@ -69,7 +70,7 @@ const isKept = (status: number): boolean => status < 500 && ![401, 403, 429].inc
 const WAIT_MS = 15_000
 const LOOK_AGAIN_MS = 100
 
-export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): Idempotency {
+export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock, log: Logger): Idempotency {
   const { now } = clock
   const { rowOf, responseOf } = makeRecordedResponses(store, secrets, now)
   const running = new Map<string, Promise<void>>()
@@ -98,7 +99,7 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock): I
     earlier: LeftMark | null,
     work: (record: RecordResponse) => Promise<OperationResponse>,
   ): Promise<OperationResponse> {
-    const { record, write, isRecorded, end } = makeWriteRecord({ store, rowOf, now }, request, earlier)
+    const { record, write, isRecorded, end } = makeWriteRecord({ store, rowOf, now, log }, request, earlier)
     try {
       const response = await work(record)
       if (!isRecorded() && isKept(response.status) && !response.pieces) {

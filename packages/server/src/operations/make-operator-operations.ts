@@ -4,6 +4,7 @@ import { makeAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { idMaker } from '../kernel/ids.ts'
+import { makeLogger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { makeRateLimiter } from '../limits/rate-limit.ts'
 import { makeAnnouncements } from '../store/announce.ts'
@@ -30,7 +31,7 @@ export function makeOperatorOperations(store: Store, secrets: Secrets, clock: Cl
     {
       store,
       audit: makeAudit(tools.makeId, clock.now),
-      idempotency: makeIdempotency(store, secrets, clock),
+      idempotency: makeIdempotency(store, secrets, clock, makeLogger('silent')), // standard output is the command's
       limiter: makeRateLimiter(config.rateLimitWindowS, clock, null),
       limitsOf: () => NO_LIMITS,
       compileCheck: makeCompileCheck([...config.clientTypes, 'other']),

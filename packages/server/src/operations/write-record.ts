@@ -3,6 +3,7 @@
 // records are for.
 import { randomBytes } from 'node:crypto'
 import { unavailable, type Failure } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Db, Store } from '../store/db.ts'
 import {
   dateMark,
@@ -70,10 +71,11 @@ interface WriteRecordTools {
   store: Store
   rowOf(request: RequestKey, response: OperationResponse): RecordRow
   now(): number
+  log: Logger
 }
 
 export function makeWriteRecord(
-  { store, rowOf, now }: WriteRecordTools,
+  { store, rowOf, now, log }: WriteRecordTools,
   request: RequestKey,
   earlier: LeftMark | null,
 ): WriteRecord {
@@ -90,7 +92,14 @@ export function makeWriteRecord(
     tx.afterCommit(() => (isRecorded = row.status !== UNDER_WAY))
   }
   function renew(): void {
-    store.tx((tx) => dateMark(tx, request, marker, now())).catch(() => {})
+    store
+      .tx((tx) => dateMark(tx, request, marker, now()))
+      .catch((error) =>
+        log.warn(
+          { err: error, tenant: request.tenantId, path: request.path },
+          'the mark of a request under way was not renewed; another node may carry out the same request',
+        ),
+      )
   }
   const record = async (tx: Db, response: OperationResponse): Promise<void> => write(tx, rowOf(request, response))
   record.reserve = async (tx: Db, progress?: object): Promise<void> => {
