@@ -218,6 +218,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       now: clock.now,
       insertInterest: makeInsertInterest(store, quotas),
       quotas,
+      log: parts.log,
     }),
     ...channelOperations({ ...tools, quotas }),
     ...memoryOperations({ ...tools, quotas, index: memory.index, similar: memory.similar, steps: memory.steps, store }),

@@ -172,7 +172,7 @@ function makeMailboxes(basics: Basics) {
     policyOf,
     ahead,
     publish: countPublished(publish, activity, eventTypes),
-    claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity, siblings }),
+    claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity, siblings, log }),
     retain: makeRetain(store, clock.now, basics.retentionDays),
   }
 }

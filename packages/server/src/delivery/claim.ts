@@ -7,6 +7,7 @@
 // 4. A lease's time is read inside its transaction: the clock may step between two transactions (move-with-clock.ts).
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Siblings } from '../kernel/shared-places.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -33,6 +34,7 @@ export interface ClaimTools {
   enrich: Enrich
   activity: Activity
   siblings: Siblings
+  log: Logger
 }
 
 export interface ToEnrich {
@@ -139,11 +141,11 @@ async function wholeDeliveries(claimed: readonly ClaimedDelivery[], pause: Pause
 }
 
 export function makeClaim(tools: ClaimTools): Claim {
-  const { store, clock, wakeups, handover, policyOf, enrich, activity, siblings } = tools
+  const { store, clock, wakeups, handover, policyOf, enrich, activity, siblings, log } = tools
   const notes = makePollNotes()
   const crowds = makeCrowds(store, clock)
   const longReads = makeStepTurns()
-  const putBack = makePutBack(store, wakeups)
+  const putBack = makePutBack(store, wakeups, log)
   const claimTogether = makeClaimTogether(store, clock, handover, putBack)
   wakeups.watch(notes.changed)
 

@@ -1,5 +1,6 @@
 // Puts back deliveries that were leased a moment ago and cannot go out: they are ready again, and the lease does not
 // count as an attempt.
+import type { Logger } from '../kernel/logger.ts'
 import type { Db, Store } from '../store/db.ts'
 import type { Lease } from './claimed.ts'
 import type { ClaimedRow } from './claim-sql.ts'
@@ -21,13 +22,15 @@ export async function putBack(tx: Db, mailbox: Mailbox, leases: readonly Lease[]
     )
 }
 
-export function makePutBack(store: Store, wakeups: Wakeups): PutBack {
+export function makePutBack(store: Store, wakeups: Wakeups, log: Logger): PutBack {
   return async (mailbox, leases) => {
-    await store
-      .tx(async (tx) => {
+    try {
+      await store.tx(async (tx) => {
         await putBack(tx, mailbox, leases)
         tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
       })
-      .catch(() => {})
+    } catch (error) {
+      log.warn({ err: error, deliveries: leases.length }, 'deliveries were not put back; their leases will lapse')
+    }
   }
 }

@@ -8,6 +8,7 @@ import type { Interest, InterestCreate, Static } from '@sensorium/contract'
 import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken } from '../kernel/failure.ts'
+import type { Logger } from '../kernel/logger.ts'
 import { lockRoutingExclusive, recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import { StoreUnavailable, type Db } from '../store/db.ts'
@@ -21,6 +22,7 @@ type InterestFields = Static<typeof InterestCreate>
 export interface CreateTools extends BackfillTools {
   insertInterest: InsertInterest
   quotas: Quotas
+  log: Logger
 }
 
 const conflictKey = (type: string, filter: string | null): string =>
@@ -112,15 +114,17 @@ export async function createInterest(
  * the store cannot be reached now; then a retry is a conflict.
  */
 async function undo(
-  { store, now }: CreateTools,
+  { store, log, now }: CreateTools,
   row: InterestRow,
   mayDelete: InterestRecord['withdrawn'],
 ): Promise<void> {
   const { tenant_id: tenantId, agent_id: agentId, id } = row
-  await store
-    .tx(async (tx) => {
+  try {
+    await store.tx(async (tx) => {
       if (!(await mayDelete(tx)) || (await deleteInterestRow(tx, tenantId, agentId, id)) === 0) return
       await recordRoutingChange(tx, tenantId, 'interest', id, now())
     })
-    .catch(() => {})
+  } catch (error) {
+    log.warn({ err: error, interest: id }, 'an interest without its backfill was not deleted; it stays and routes')
+  }
 }

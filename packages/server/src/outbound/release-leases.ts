@@ -44,10 +44,7 @@ export function makeReleaseLeases({ store, wakeups, activity, clock, log, policy
         tx.afterCommit(() => wakeups.wake(new Set(group.map(({ mailbox }) => mailbox.recipientId))))
       })
     } catch (error) {
-      log.warn(
-        { err: error, streams: group.length },
-        'leases of ended streams could not be given back; they will lapse',
-      )
+      log.warn({ err: error, streams: group.length }, 'leases of ended streams were not released; they will lapse')
     }
     return ended.map(() => undefined)
   }

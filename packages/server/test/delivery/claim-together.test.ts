@@ -8,6 +8,7 @@ import { insertDeliveries, insertLeasedDeliveries } from '../../src/delivery/ins
 import { makePutBack } from '../../src/delivery/put-back.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/db.ts'
 import { postgres, sqlite } from '../support/engines.ts'
@@ -23,7 +24,12 @@ function onEngine(engine: typeof sqlite): void {
     const fresh = await engine.fresh()
     drop = fresh.drop
     store = (await openStore(readConfig(fresh.env), systemClock)).store
-    claimTogether = makeClaimTogether(store, systemClock, handover, makePutBack(store, makeWakeups(store)))
+    claimTogether = makeClaimTogether(
+      store,
+      systemClock,
+      handover,
+      makePutBack(store, makeWakeups(store), makeLogger('silent')),
+    )
   })
   after(async () => {
     await store.close()

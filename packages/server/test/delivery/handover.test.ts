@@ -5,6 +5,7 @@ import { makeActivity } from '../../src/activity/activity.ts'
 import { makeClaim } from '../../src/delivery/claim.ts'
 import { makeHandover, type NewDelivery } from '../../src/delivery/handover.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
 import { NO_SIBLINGS } from '../../src/kernel/shared-places.ts'
 import { Stop } from '../../src/kernel/stop.ts'
 import { eventIds, ids, interest, poll, publish, type DeliveryBody } from '../events/tools.ts'
@@ -118,6 +119,7 @@ onBothEngines((engine) => {
         enrich: async () => new Map(),
         activity: makeActivity(service.store, clock),
         siblings: NO_SIBLINGS,
+        log: makeLogger('silent'),
       })
       const gone = new Stop()
       const mailbox = { tenantId: tenant.id, recipientId: agent.id }

@@ -9,6 +9,7 @@ import { release } from '../../src/delivery/settle.ts'
 import { putBackRows, type Mailbox } from '../../src/delivery/sql.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
 import { NO_SIBLINGS } from '../../src/kernel/shared-places.ts'
 import { Stop } from '../../src/kernel/stop.ts'
 import type { Store } from '../../src/store/db.ts'
@@ -51,6 +52,7 @@ onBothEngines((engine) => {
       enrich: async () => new Map(),
       activity: makeActivity(service.store, service.clock),
       siblings: NO_SIBLINGS,
+      log: makeLogger('silent'),
     })
 
   /** A claim whose first transaction takes `ms`. */

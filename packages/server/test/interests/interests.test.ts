@@ -5,6 +5,7 @@ import { makeInsertInterest } from '../../src/interests/insert.ts'
 import { backfill } from '../../src/interests/backfill.ts'
 import { createInterest } from '../../src/interests/create.ts'
 import { interestIds, readInterests } from '../../src/interests/sql.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeQuotas } from '../../src/tenants/quotas.ts'
 import { NO_SETTINGS } from '../../src/tenants/settings.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
@@ -260,6 +261,7 @@ onBothEngines((engine) => {
         makeId: idMaker(service.clock.now),
         backfillSteps: makeStepTurns(),
         now: service.clock.now,
+        log: makeLogger('silent'),
         insertInterest: makeInsertInterest(
           service.store,
           makeQuotas(service.store, service.clock, () => NO_SETTINGS),

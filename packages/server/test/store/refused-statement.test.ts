@@ -7,6 +7,7 @@ import { insertDeliveries } from '../../src/delivery/insert-deliveries.ts'
 import { makePutBack } from '../../src/delivery/put-back.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { makeLogger } from '../../src/kernel/logger.ts'
 import { StoreUnavailable, type Db, type Store, type Trouble } from '../../src/store/db.ts'
 import { postgres, POSTGRES_URL } from '../support/engines.ts'
 import { emptyStore, makeStore, type OpenedStore } from '../support/store.ts'
@@ -158,7 +159,7 @@ async function claimTogether(round: string): Promise<PromiseSettledResult<string
     store,
     systemClock,
     makeHandover(() => policy),
-    makePutBack(store, makeWakeups(store)),
+    makePutBack(store, makeWakeups(store), makeLogger('silent')),
   )
   return Promise.allSettled(
     recipients.map(async (recipientId) => {
