@@ -7,12 +7,13 @@ import { unavailable } from '../kernel/failure.ts'
 const ADMITTED_WAIT_MS = 2_000
 /** A submission that has waited longer is not begun. The bound above is an estimate, so this is twice as long. */
 export const MAX_WAIT_MS = 4_000
-const MAX_BYTES = 64_000_000
+/** Characters, because a text knows how many it has. In memory each takes one byte or two. */
+const MAX_CHARACTERS = 64_000_000
 /**
  * A longer submission counts as this long, or one that the limits of bodies allow would be refused for ever. It is held
  * once anyway, as a body (http/room.ts).
  */
-const MOST_COUNTED = MAX_BYTES / 2
+const MOST_COUNTED = MAX_CHARACTERS / 2
 /** Units a millisecond, assumed before anything was measured. */
 const FIRST_GUESS = 50
 const LEAST = 1
@@ -24,10 +25,10 @@ const MAX_TYPICAL = 10_000
 
 /**
  * The work of publishing, in units of one delivery row, some eight microseconds. An event counts as four rows, the
- * chain above a cause as two, a kilobyte as one, and 800 filter steps as one.
+ * chain above a cause as two, a thousand characters as one, and 800 filter steps as one.
  */
-export const workOf = (events: number, deliveries: number, bytes: number, steps: number, causes = 0): number =>
-  4 * events + deliveries + bytes / 1_000 + steps / 800 + 2 * causes
+export const workOf = (events: number, deliveries: number, characters: number, steps: number, causes = 0): number =>
+  4 * events + deliveries + characters / 1_000 + steps / 800 + 2 * causes
 
 export interface Admitted {
   /** Replaces the estimate once the work is known. */
@@ -37,7 +38,7 @@ export interface Admitted {
 
 export interface Admission {
   /** Admits this many events, or throws service_unavailable. */
-  enter(tenantId: string, senderId: string, events: number, bytes: number): Admitted
+  enter(tenantId: string, senderId: string, events: number, characters: number): Admitted
   /** Notes that a group of these tenants begins. Returns a function to call when it has ended. */
   begin(work: number, tenantIds: ReadonlySet<string>): () => void
   /** Work that is waiting or under way. */
@@ -126,7 +127,7 @@ function measureRate(elapsed: () => number, lanes: number) {
   return measured
 }
 
-/** The recent work of a tenant's events beyond their own rows and bytes: an estimate before they are routed. */
+/** The recent work of a tenant's events beyond their own rows and texts: an estimate before they are routed. */
 function rememberTypical() {
   const typical = new Map<string, number>()
   return {
@@ -144,30 +145,34 @@ export function makeAdmission(elapsed: () => number, lanes: number): Admission {
   const waiting = countWork()
   const groups = measureRate(elapsed, lanes)
   const typical = rememberTypical()
-  let bytesHeld = 0
+  let charactersHeld = 0
 
   return {
-    enter(tenantId, senderId, events, bytes) {
-      const counted = Math.min(bytes, MOST_COUNTED)
+    enter(tenantId, senderId, events, characters) {
+      const counted = Math.min(characters, MOST_COUNTED)
       const wait = waiting.before(tenantId, senderId) / groups.rate
-      if (wait > ADMITTED_WAIT_MS || groups.stalledMs(tenantId) > ADMITTED_WAIT_MS || bytesHeld + counted > MAX_BYTES)
+      if (
+        wait > ADMITTED_WAIT_MS ||
+        groups.stalledMs(tenantId) > ADMITTED_WAIT_MS ||
+        charactersHeld + counted > MAX_CHARACTERS
+      )
         throw unavailable(
           'More is waiting to be published than can be done in time',
           Math.ceil(Math.max(1_000, wait) / 1_000),
         )
-      let work = workOf(events, 0, bytes, 0) + events * typical.of(tenantId)
+      let work = workOf(events, 0, characters, 0) + events * typical.of(tenantId)
       waiting.add(tenantId, senderId, work)
-      bytesHeld += counted
+      charactersHeld += counted
       return {
         revise(known) {
           waiting.remove(tenantId, senderId, work)
           waiting.add(tenantId, senderId, known)
-          typical.learn(tenantId, Math.max(0, known - workOf(events, 0, bytes, 0)) / events)
+          typical.learn(tenantId, Math.max(0, known - workOf(events, 0, characters, 0)) / events)
           work = known
         },
         leave() {
           waiting.remove(tenantId, senderId, work)
-          bytesHeld -= counted
+          charactersHeld -= counted
         },
       }
     },

@@ -197,7 +197,7 @@ export function makePublish(tools: PublishTools): Publish {
 
   return async (submission) => {
     const { tenantId, senderId, events } = submission
-    const admitted = admission.enter(tenantId, senderId, events.length, bytesOf(events))
+    const admitted = admission.enter(tenantId, senderId, events.length, charactersOf(events))
     const room = roomFor(store, quotas, submission)
     const outcomes: PublishOutcome[] = []
     try {
@@ -219,12 +219,12 @@ export function makePublish(tools: PublishTools): Publish {
   }
 }
 
-const bytesOf = (events: Submission['events']): number => events.reduce((sum, event) => sum + event.text.length, 0)
+const charactersOf = (events: Submission['events']): number => events.reduce((sum, event) => sum + event.text.length, 0)
 
 function workOfRouted({ events }: Submission, routed: Routed, steps: number): number {
   const deliveries = routed.events.reduce((sum, { matches }) => sum + matches.length, 0)
   const causes = events.reduce((sum, { causationId }) => sum + (causationId === null ? 0 : 1), 0)
-  return workOf(events.length, deliveries, bytesOf(events), steps, causes)
+  return workOf(events.length, deliveries, charactersOf(events), steps, causes)
 }
 
 /**

@@ -38,8 +38,8 @@ export interface ClaimPushes {
 }
 
 const MAX_SLOTS = 4_096
-/** Bytes of bodies under way; a delivery may have a megabyte. */
-const MAX_BYTES = 128_000_000
+/** Characters of bodies under way; a delivery may have a million. */
+const MAX_CHARACTERS = 128_000_000
 /** The lease of a push: the time a request may take, and as long again to store its outcome. */
 const LEASE_MS = 2 * RESPONSE_WITHIN_MS
 const MAX_GROUP_SLOTS = 128
@@ -57,7 +57,7 @@ const MAX_GROUP_ENDPOINTS = 32
 export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   const { claim, secrets, clock, log, writers, stopping } = tools
   const openSecret = makeOpenSecret(secrets)
-  const slots = makeSlots<Endpoint>(MAX_SLOTS, MAX_BYTES)
+  const slots = makeSlots<Endpoint>(MAX_SLOTS, MAX_CHARACTERS)
   const lanes = lanesFor(writers)
   const maxEndpoints = Math.ceil(MAX_GROUP_ENDPOINTS / writers)
   let scheduled = false
@@ -125,8 +125,8 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
   function begin(grant: Grant<Endpoint>, target: Target | null, deliveries: readonly LeasedDelivery[]): void {
     const { endpoint } = grant
     endpoint.claiming = false
-    const bytes = deliveries.reduce((total, { json }) => total + json.length, 0)
-    slots.release(grant, grant.count - deliveries.length, grant.bytes - bytes)
+    const characters = deliveries.reduce((total, { json }) => total + json.length, 0)
+    slots.release(grant, grant.count - deliveries.length, grant.characters - characters)
     if (target === null) return tools.forget(endpoint)
     noteUrl(endpoint, target.endpoint)
     endpoint.history.underWay += deliveries.length
@@ -137,7 +137,7 @@ export function makeClaimPushes(tools: ClaimPushesTools): ClaimPushes {
 
   function giveUp(grant: Grant<Endpoint>): void {
     grant.endpoint.claiming = false
-    slots.release(grant, grant.count, grant.bytes)
+    slots.release(grant, grant.count, grant.characters)
     want(grant.endpoint)
   }
 

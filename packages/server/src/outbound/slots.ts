@@ -5,7 +5,8 @@
 //    suspect. New ones together get at most half of the slots, suspects a quarter: proven ones always have room.
 // 2. A tenant gets at most half of the slots, with the same shares inside it.
 // 3. Memory has the same shares. How long a body is shows only once it is claimed, so until then each slot reserves a
-//    megabyte: without that, a single claim of 128 long events took as much as all tenants share.
+//    million characters: without that, a single claim of 128 long events took as much as all tenants share. Characters
+//    are counted because a text knows how many it has; in memory each takes one byte or two.
 // 4. Tenants take turns, and inside a tenant its endpoints take turns.
 
 export const REPUTATIONS = ['proven', 'new', 'suspect'] as const
@@ -15,23 +16,23 @@ const SHARE: Record<Reputation, number> = { proven: 1, new: 1 / 2, suspect: 1 / 
 const TENANT_SHARE = 1 / 2
 
 /** What a slot reserves until its body is known: the size that an event may have by default. */
-const RESERVED_BYTES = 1_000_000
+const RESERVED_CHARACTERS = 1_000_000
 
 type ByReputation = Record<Reputation, number>
 
 interface Held {
   slots: ByReputation
-  bytes: ByReputation
+  characters: ByReputation
 }
 
 const nothingHeld = (): Held => ({
   slots: { proven: 0, new: 0, suspect: 0 },
-  bytes: { proven: 0, new: 0, suspect: 0 },
+  characters: { proven: 0, new: 0, suspect: 0 },
 })
 
-function add(held: Held, reputation: Reputation, slots: number, bytes: number): void {
+function add(held: Held, reputation: Reputation, slots: number, characters: number): void {
   held.slots[reputation] += slots
-  held.bytes[reputation] += bytes
+  held.characters[reputation] += characters
 }
 
 const sum = (held: ByReputation): number => held.proven + held.new + held.suspect
@@ -47,10 +48,10 @@ export interface Slots<E> {
    */
   grant(reputation: Reputation, wanted: (endpoint: E) => number): Grant<E> | undefined
   /**
-   * Gives back slots and bytes of a grant. Negative bytes are taken in addition: a body may be longer than what was
+   * Gives back slots and characters of a grant. Negative ones are taken in addition: a body may be longer than what was
    * reserved for it.
    */
-  release(grant: Grant<E>, count: number, bytes: number): void
+  release(grant: Grant<E>, count: number, characters: number): void
   held(): number
 }
 
@@ -60,20 +61,20 @@ export interface Grant<E> {
   reputation: Reputation
   count: number
   /** What is reserved for the bodies. */
-  bytes: number
+  characters: number
 }
 
-export function makeSlots<E>(maxSlots: number, maxBytes: number): Slots<E> {
+export function makeSlots<E>(maxSlots: number, maxCharacters: number): Slots<E> {
   const everywhere = nothingHeld()
   const tenants = new Map<string, Held>()
   const lines: Record<Reputation, Map<string, Set<E>>> = { proven: new Map(), new: new Map(), suspect: new Map() }
 
   /** For how many more pushes there are slots and memory in a share of both. */
-  const roomFor = ({ slots, bytes }: Held, reputation: Reputation, share: number): number =>
+  const roomFor = ({ slots, characters }: Held, reputation: Reputation, share: number): number =>
     Math.floor(
       Math.min(
         roomIn(slots, reputation, maxSlots * share),
-        roomIn(bytes, reputation, maxBytes * share) / RESERVED_BYTES,
+        roomIn(characters, reputation, maxCharacters * share) / RESERVED_CHARACTERS,
       ),
     )
 
@@ -92,11 +93,11 @@ export function makeSlots<E>(maxSlots: number, maxBytes: number): Slots<E> {
         // A tenant that had a turn goes to the end: a Map keeps the order of insertion.
         line.delete(tenant)
         if (endpoints.size > 0) line.set(tenant, endpoints)
-        const bytes = count * RESERVED_BYTES
+        const characters = count * RESERVED_CHARACTERS
         tenants.set(tenant, held)
-        add(held, reputation, count, bytes)
-        add(everywhere, reputation, count, bytes)
-        return { endpoint, tenant, reputation, count, bytes }
+        add(held, reputation, count, characters)
+        add(everywhere, reputation, count, characters)
+        return { endpoint, tenant, reputation, count, characters }
       }
       line.delete(tenant)
     }
@@ -111,10 +112,10 @@ export function makeSlots<E>(maxSlots: number, maxBytes: number): Slots<E> {
       else line.set(tenant, new Set([endpoint]))
     },
     grant,
-    release({ tenant, reputation }, count, bytes) {
+    release({ tenant, reputation }, count, characters) {
       const held = tenants.get(tenant)!
-      add(held, reputation, -count, -bytes)
-      add(everywhere, reputation, -count, -bytes)
+      add(held, reputation, -count, -characters)
+      add(everywhere, reputation, -count, -characters)
       if (sum(held.slots) === 0) tenants.delete(tenant)
     },
     held: () => sum(everywhere.slots),

@@ -152,7 +152,7 @@ test('slots: tenants and endpoints take turns, suspect and new endpoints leave r
   assert.equal(slots.held(), 11)
   slots.line('a', 'proven', 'p')
   assert.deepEqual(all(), [])
-  slots.release({ endpoint: 's0', tenant: 'a', reputation: 'suspect', count: 1, bytes: MB }, 1, MB)
+  slots.release({ endpoint: 's0', tenant: 'a', reputation: 'suspect', count: 1, characters: MB }, 1, MB)
   assert.deepEqual(all().length, 1)
 })
 
@@ -164,14 +164,14 @@ test('[FAIR-4] slots: memory has the same shares, reserved until the bodies are 
   }
   // A tenant has half of everything: a quarter of it for suspects, half for new endpoints, the rest for proven ones.
   const suspect = next('suspect', 'a')!
-  assert.deepEqual([suspect.count, suspect.bytes], [2, 2 * MB])
+  assert.deepEqual([suspect.count, suspect.characters], [2, 2 * MB])
   assert.equal(next('suspect', 'a'), undefined)
   const fresh = next('new', 'a')!
   assert.equal(fresh.count, 4)
   // Short bodies make room again. A long one takes more than was reserved for it.
-  slots.release(suspect, 0, suspect.bytes - 200)
+  slots.release(suspect, 0, suspect.characters - 200)
   assert.equal(next('suspect', 'a')!.count, 1)
-  slots.release(fresh, 3, fresh.bytes - 3 * MB)
+  slots.release(fresh, 3, fresh.characters - 3 * MB)
   assert.equal(next('new', 'a')!.count, 1)
   // Two tenants, half each, fill the memory; a third waits for one of them.
   assert.deepEqual([next('proven', 'b')!.count, next('proven', 'a')!.count], [8, 2])
