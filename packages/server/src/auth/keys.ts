@@ -1,7 +1,8 @@
 // API keys: minted, listed, revoked. The plaintext exists only in the response to the mint; the store has a keyed hash.
 import { isId, type ApiKey, type MintedKey, type Scope } from '@sensorium/contract'
 import { iso, isoOrNull } from '../kernel/clock.ts'
-import { insufficientScope, invalid, notFound } from '../kernel/failure.ts'
+import { expiryOf } from '../kernel/expiry.ts'
+import { insufficientScope, notFound } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { pagesOf } from '../kernel/pages.ts'
 import { randomBase62, type Secrets } from '../kernel/secrets.ts'
@@ -59,15 +60,7 @@ export async function mintKey(
   // No caller grants a scope that it does not hold. Scopes are checked before anything else about the request.
   const missing = scopes.find((scope) => !holds(caller, scope))
   if (missing) throw insufficientScope(missing)
-  const expiresAt = wanted.expires_at ? Date.parse(wanted.expires_at) : null
-  if (expiresAt !== null && expiresAt <= tools.now()) {
-    throw invalid({
-      field: 'expires_at',
-      value: wanted.expires_at,
-      expected: 'a date-time in the future',
-      example: iso(tools.now() + 86_400_000),
-    })
-  }
+  const expiresAt = expiryOf(wanted.expires_at, tools.now())
   await requireAgent(db, caller.tenantId, agentId)
   return createKey(db, tools, { tenantId: caller.tenantId, type: 'agent', id: agentId, scopes, expiresAt })
 }

@@ -152,3 +152,4 @@ export function iso(ms: number): string {
 }
 
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
+export const msOrNull = (time: string | null | undefined): number | null => (time ? Date.parse(time) : null)

@@ -7,7 +7,8 @@
 //    sent with such a scope is dropped.
 import { DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, type MemoryCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { iso } from '../kernel/clock.ts'
+import { msOrNull } from '../kernel/clock.ts'
+import { expiryOf } from '../kernel/expiry.ts'
 import { Failure, invalid, onlyFailure, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import { jsonTextOrBytes, jsonText } from '../kernel/json-members.ts'
@@ -28,22 +29,6 @@ export interface MemoryTools {
   makeId: MakeId
   now(): number
   index: Pick<MemoryIndex, 'put' | 'remove'>
-}
-
-export const msOrNull = (time: string | null | undefined): number | null => (time ? Date.parse(time) : null)
-
-/** Returns an expiry that was sent; throws if it is not in the future. Null and undefined mean no expiry. */
-export function expiryOf(time: string | null | undefined, now: number): number | null {
-  const at = msOrNull(time)
-  if (at !== null && at <= now) {
-    throw invalid({
-      field: 'expires_at',
-      value: time,
-      expected: 'a date-time in the future',
-      example: iso(now + 86_400_000),
-    })
-  }
-  return at
 }
 
 // Half a surrogate pair has no UTF-8: stored, it would be read back as another text than the response had.
