@@ -1,12 +1,13 @@
 // How the command line reports an error: a sentence for a person, the envelope of the HTTP API for a program.
 import { randomBytes } from 'node:crypto'
+import { envelopeOf, type ErrorEnvelope } from '../kernel/error-envelope.ts'
 import { Interrupted, UsageError } from './command.ts'
 import { EXIT } from './exit-codes.ts'
 import { OutputClosed } from './terminal/write-line.ts'
 
 export interface ErrorReport {
   sentence: string
-  envelope: { error: { code: string; message: string; request_id: string; details: Readonly<Record<string, unknown>> } }
+  envelope: ErrorEnvelope
   exitCode: number
 }
 
@@ -21,9 +22,7 @@ export function reportCommon(error: unknown, argv: readonly string[]): ErrorRepo
   const details = { field: 'command', value: argv.join(' '), expected: error.expected, example: 'sensorium help' }
   return {
     sentence: error.message,
-    envelope: {
-      error: { code: 'validation_failed', message: error.message, request_id: newRequestId(), details },
-    },
+    envelope: envelopeOf({ code: 'validation_failed', message: error.message, details }, newRequestId()),
     exitCode: EXIT.usage,
   }
 }
@@ -33,7 +32,7 @@ export function reportUnexpected(error: unknown): ErrorReport {
   const message = error instanceof Error ? error.message : String(error)
   return {
     sentence: message,
-    envelope: { error: { code: 'internal_error', message, request_id: newRequestId(), details: {} } },
+    envelope: envelopeOf({ code: 'internal_error', message, details: {} }, newRequestId()),
     exitCode: EXIT.failed,
   }
 }

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { envelopeOf } from '../kernel/error-envelope.ts'
 import { Failure, internal, invalid, unavailable } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Payload } from '../operations/call.ts'
@@ -159,7 +160,7 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
 
   function fail(error: unknown, exchange: Exchange): void {
     if (exchange.hasResponse) return // it was refused before, and this error follows from that
-    const failure = asFailure(error)
+    const failure = publicFailure(error)
     const { id, path, request, response } = exchange
     // A client that disconnects in the middle of its body is no failure of ours, and nobody reads the response.
     if (failure.code === 'internal_error' && !request.socket.destroyed)
@@ -168,9 +169,8 @@ function makeResponding(log: Logger, inHand: InHand): Pick<ServeTools, 'respond'
     if (failure.code === 'service_unavailable' && path !== '/readyz')
       log.warn({ err: error, request_id: id }, 'request not taken')
     if (response.headersSent) return void response.destroy()
-    const { code, message, details, status, headers } = failure
     if (exchange.closesConnection) exchange.header('connection', 'close')
-    sendText(exchange, status, headers, JSON.stringify({ error: { code, message, request_id: id, details } }))
+    sendText(exchange, failure.status, failure.headers, JSON.stringify(envelopeOf(failure, id)))
   }
 
   return { respond, fail }
@@ -337,7 +337,8 @@ function serveOperation(operation: Operation, tools: ServeTools): Serve {
   }
 }
 
-function asFailure(error: unknown): Failure {
+/** Returns what a caller may know of an error: nothing of a bug. */
+function publicFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof StoreUnavailable) return unavailable(error.callerMessage)
   return internal()

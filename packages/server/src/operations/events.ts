@@ -14,6 +14,7 @@ import { readReceipts } from '../events/receipts.ts'
 import { searchEvents } from '../events/search.ts'
 import { sendTestEvent } from '../events/test-event.ts'
 import type { Principal } from '../auth/principal.ts'
+import { envelopeOf } from '../kernel/error-envelope.ts'
 import { Failure, tooLarge } from '../kernel/failure.ts'
 import { textSteps } from '../kernel/json-write.ts'
 import { inSteps, makeStepTurns, nextTurn } from '../kernel/step-turns.ts'
@@ -48,10 +49,6 @@ export function responseTo(outcome: PublishOutcome): OperationResponse {
   if (outcome.status === 'refused') return refused(outcome.failure)
   return { status: outcome.status === 'accepted' ? 202 : 200, json: shown(outcome), resourceId: outcome.eventId }
 }
-
-const shownFailure = ({ code, message, details }: Failure, requestId: string): object => ({
-  error: { code, message, request_id: requestId, details },
-})
 
 /** What is published: an event, or a batch in which an invalid event is replaced by a Failure. */
 export type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
@@ -95,7 +92,7 @@ async function publishBatch(
     const left = [...outcomes]
     const results = batch.map((item) => {
       const outcome: PublishOutcome = item instanceof Failure ? { status: 'refused', failure: item } : left.shift()!
-      return outcome.status === 'refused' ? shownFailure(outcome.failure, options.requestId ?? '') : shown(outcome)
+      return outcome.status === 'refused' ? envelopeOf(outcome.failure, options.requestId ?? '') : shown(outcome)
     })
     return ok({ results })
   }

@@ -1,5 +1,6 @@
 // Errors of commands that call a service: it refused the request, or it cannot be reached.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
+import { envelopeOf } from '../../kernel/error-envelope.ts'
 import { EXIT, exitCodeFor } from '../exit-codes.ts'
 import { newRequestId, reportUnexpected, type ErrorReport } from '../fail.ts'
 import { cleanText } from '../terminal/clean.ts'
@@ -60,11 +61,11 @@ const reportAs = (
   code: string,
   message: string,
   exitCode: number,
-  request_id = newRequestId(),
+  requestId = newRequestId(),
   details = {},
 ): ErrorReport => ({
   sentence: cleanText(message),
-  envelope: { error: { code, message, request_id, details } },
+  envelope: envelopeOf({ code, message, details }, requestId),
   exitCode,
 })
 

@@ -1,12 +1,13 @@
 // Errors of the operator's commands: those of the operations, of the configuration and of the store.
 import { ConfigError } from '../../config.ts'
+import { envelopeOf } from '../../kernel/error-envelope.ts'
 import { Failure, internal, invalid, ruleBroken, unavailable } from '../../kernel/failure.ts'
 import { StoreUnavailable } from '../../store/db.ts'
 import { Unsupported } from '../command.ts'
 import { EXIT, exitCodeFor } from '../exit-codes.ts'
 import { newRequestId, type ErrorReport } from '../fail.ts'
 
-function asFailure(error: unknown): Failure {
+function operatorFailure(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof ConfigError)
     return invalid({ field: 'environment', value: null, expected: error.problems.join('; '), example: null })
@@ -17,10 +18,10 @@ function asFailure(error: unknown): Failure {
 }
 
 export function reportError(error: unknown): ErrorReport {
-  const { code, message, details } = asFailure(error)
+  const failure = operatorFailure(error)
   return {
-    sentence: error instanceof ConfigError ? error.message : message,
-    envelope: { error: { code, message, request_id: newRequestId(), details } },
-    exitCode: error instanceof Unsupported ? EXIT.usage : exitCodeFor(code),
+    sentence: error instanceof ConfigError ? error.message : failure.message,
+    envelope: envelopeOf(failure, newRequestId()),
+    exitCode: error instanceof Unsupported ? EXIT.usage : exitCodeFor(failure.code),
   }
 }
