@@ -10,7 +10,7 @@ import {
   type PreparedEvent,
 } from '../../events/envelope.ts'
 import { tooLarge } from '../../kernel/failure.ts'
-import { mediaType } from '../../kernel/json.ts'
+import { mediaType } from '../../kernel/media-type.ts'
 import { isLong, parseBody } from '../../kernel/json-steps.ts'
 import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import type { Mapper } from '../mapping.ts'

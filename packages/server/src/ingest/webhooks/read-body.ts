@@ -1,6 +1,6 @@
 // Reads the JSON of a webhook request whose signature was verified, in the forms that providers send. Pure.
 import { invalid, unsupportedMediaType } from '../../kernel/failure.ts'
-import { mediaType } from '../../kernel/json.ts'
+import { mediaType } from '../../kernel/media-type.ts'
 import { parseBody } from '../../kernel/json-steps.ts'
 import { inSteps, nextTurn } from '../../kernel/step-turns.ts'
 import { PRESETS } from './presets.ts'
