@@ -2,8 +2,9 @@
 import type { KeyTools } from './auth/keys.ts'
 import type { Config } from './config.ts'
 import { Failure } from './kernel/failure.ts'
-import { one, type Store } from './store/db.ts'
+import type { Store } from './store/db.ts'
 import { createTenant } from './tenants/create.ts'
+import { isAnyTenant } from './tenants/sql.ts'
 
 /**
  * Returns the org-admin key if this was the first start, or null if there was a tenant. Nodes that start together make
@@ -12,7 +13,7 @@ import { createTenant } from './tenants/create.ts'
 export async function bootstrap(store: Store, config: Config, tools: KeyTools): Promise<string | null> {
   try {
     return await store.tx(async (tx) => {
-      if (await one(tx, 'select 1 as there from tenants limit 1')) return null
+      if (await isAnyTenant(tx)) return null
       const { admin_key } = await createTenant(
         tx,
         tools,

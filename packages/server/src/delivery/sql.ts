@@ -5,6 +5,7 @@
 import { isId } from '@sensorium/contract'
 import type { Owner } from '../kernel/batches.ts'
 import { one, statement, type Db, type Move, type Store } from '../store/db.ts'
+import { shortText } from './long-payloads.ts'
 import type { Attempted } from './rules.ts'
 import { HAS_LAPSED, HAS_LEASE, IS_LEASED, IS_OPEN, type DeliveryState } from './standing.ts'
 
@@ -198,6 +199,30 @@ export const notePoll = (db: Db, { tenantId, recipientId }: Mailbox, now: number
     [tenantId, recipientId, now],
   )
 
+/** Returns when a node last wrote down a poll of the mailbox. Locks nothing. */
+export const readLastPoll = (db: Db, { tenantId, recipientId }: Mailbox) =>
+  one<{ last_poll_at: number }>(db, 'select last_poll_at from mailboxes where tenant_id = ? and recipient_id = ?', [
+    tenantId,
+    recipientId,
+  ])
+
 /** The poll does not wait for its note. A note that fails is written with the next poll that finds something. */
 export const notePollAlone = (store: Store, mailbox: Mailbox, now: number): void =>
   void store.tx(async (tx) => notePoll(tx, mailbox, now), { mayBeLost: true }).catch(() => {})
+
+export interface RecentRow {
+  id: string
+  event_id: string
+  acknowledged_at: number
+  /** Null if it is long, and has to be read alone. */
+  envelope: string | null
+}
+
+/** Returns the latest acknowledgements with their envelopes, last acknowledged first. Locks nothing. */
+export const readRecent = (db: Db, { tenantId, recipientId }: Mailbox, shortBytes: number, limit: number) =>
+  db.rows<RecentRow>(
+    `select d.id, d.event_id, d.acknowledged_at, ${shortText('e.envelope')} as envelope
+       from acknowledged_deliveries d join events e on e.tenant_id = d.tenant_id and e.id = d.event_id
+      where d.tenant_id = ? and d.recipient_id = ? order by d.acknowledged_at desc, d.id desc limit ?`,
+    [shortBytes, tenantId, recipientId, limit],
+  )

@@ -6,6 +6,7 @@ import { forgetTypes } from '../activity/event-types-sql.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
+import { tenantIds } from '../tenants/sql.ts'
 import { meterStoredBytes } from '../tenants/usage.ts'
 import { AGING_CHANGES } from '../routing/sql.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type EventCursor } from './sql.ts'
@@ -57,18 +58,17 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
 
   return async () => {
     let total = 0
-    // All tenants, each with a retention of its own. Locks nothing.
-    for (const { tenant_id } of await store.rows<{ tenant_id: string }>('select tenant_id from tenants')) {
-      const before = now() - daysOf(tenant_id) * DAY_MS
-      total += await ofTenant(tenant_id, before)
+    for (const tenantId of await tenantIds(store)) {
+      const before = now() - daysOf(tenantId) * DAY_MS
+      total += await ofTenant(tenantId, before)
       await store.tx((tx) => {
-        takeTurns(tx, tenant_id)
-        return forgetTypes(tx, tenant_id, Math.floor(before / DAY_MS))
+        takeTurns(tx, tenantId)
+        return forgetTypes(tx, tenantId, Math.floor(before / DAY_MS))
       })
       total += await inSteps(() =>
         store.tx((tx) => {
-          takeTurns(tx, tenant_id)
-          return forgetEvents(tx, tenant_id, before, STEP)
+          takeTurns(tx, tenantId)
+          return forgetEvents(tx, tenantId, before, STEP)
         }),
       )
     }

@@ -35,6 +35,14 @@ export async function pageTenants(
   return { rows, total: count?.n ?? 0 }
 }
 
+/** Returns whether there is a tenant. Locks nothing. */
+export const isAnyTenant = async (db: Db): Promise<boolean> =>
+  (await one(db, 'select 1 as there from tenants limit 1')) !== undefined
+
+/** Returns the ids of all tenants. Locks nothing. */
+export const tenantIds = async (db: Db): Promise<string[]> =>
+  (await db.rows<{ tenant_id: string }>('select tenant_id from tenants')).map(({ tenant_id }) => tenant_id)
+
 /** Adds the org-admin of a new tenant. */
 export const insertOrgAdmin = (db: Db, tenantId: string, id: string, now: number): Promise<number> =>
   db.run('insert into org_admins (tenant_id, id, created_at) values (?, ?, ?)', [tenantId, id, now])

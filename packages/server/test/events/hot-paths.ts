@@ -27,7 +27,8 @@ import { listDeadLetters } from '../../src/delivery/list-dead-letters.ts'
 import { findDeadLetters } from '../../src/delivery/find-dead-letters.ts'
 import { newestSince, pageBacklog } from '../../src/live/sql.ts'
 import { OPEN_PAGE, openPages } from '../../src/delivery/open-deliveries.ts'
-import { queueHealth, recentEvents } from '../../src/delivery/queue.ts'
+import { queueHealth } from '../../src/delivery/queue-health.ts'
+import { recentEvents } from '../../src/delivery/recent-events.ts'
 import {
   countDeliveries,
   deleteAcknowledged,
