@@ -7,6 +7,7 @@
 // 4. A lease's time is read inside its transaction: the clock may step between two transactions (move-with-clock.ts).
 import type { Activity } from '../activity/activity.ts'
 import { iso, type Clock } from '../kernel/clock.ts'
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Siblings } from '../kernel/shared-places.ts'
 import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
@@ -19,7 +20,6 @@ import type { PolicyOf } from './policy.ts'
 import { makeOfferPlace, type OfferPlace } from './offer-place.ts'
 import { makePollNotes } from './poll-notes.ts'
 import { leasesOf, makePutBack, type PutBack } from './put-back.ts'
-import { SHORT_BYTES } from './long-payloads.ts'
 import { claimRows, inDeliveryOrder, isSomethingDue, type ClaimedRow, type Stretch } from './claim-sql.ts'
 import { notePollAlone, readPayload, type Mailbox } from './sql.ts'
 import { makeWaiting } from './wait.ts'
@@ -121,7 +121,7 @@ async function withPayloads(
     const lease = { id: row.id, lease: row.leases, until: row.due_at }
     const block = row.enriched ?? blocks?.get(row.id)
     const isLong = row.envelope === null || (block === undefined && row.is_enriched)
-    if (isLong || (block?.length ?? 0) > SHORT_BYTES) return { ...lease, json: () => readLong(row) }
+    if (isLong || (block?.length ?? 0) > SHORT_LENGTH) return { ...lease, json: () => readLong(row) }
     return { ...lease, json: deliveryJson(row, withEnrichment(row.envelope!, block)) }
   })
 }

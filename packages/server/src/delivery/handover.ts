@@ -6,11 +6,11 @@
 //    stream while it has room and has taken all that was due (outbound/stream.ts). Both are called polls here.
 // 2. A paused agent is handed nothing. The routing of the transaction says which agents are paused, on every node.
 // 3. A poll that a transaction has taken belongs to it until it ends. Then the poll has deliveries, or looks again.
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import type { LeasedDeliveryRow, NewDeliveryRow } from './insert-deliveries.ts'
 import type { Leased } from './claimed.ts'
 import { inDeliveryOrder, type ClaimedRow } from './claim-sql.ts'
 import type { Mailbox } from './sql.ts'
-import { SHORT_BYTES } from './long-payloads.ts'
 import type { PolicyOf } from './policy.ts'
 
 /** A new delivery with the text that its receiver gets. */
@@ -117,7 +117,7 @@ export function makeHandover(policyOf: PolicyOf): Handover {
 /** The row as a claim would have returned it: a long envelope is read when its turn comes. */
 const claimed = (row: LeasedDeliveryRow): ClaimedRow => ({
   ...row,
-  envelope: row.envelope.length <= SHORT_BYTES ? row.envelope : null,
+  envelope: row.envelope.length <= SHORT_LENGTH ? row.envelope : null,
   attempts: 1,
   leases: 1,
   enriched: null,

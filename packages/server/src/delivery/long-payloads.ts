@@ -1,19 +1,18 @@
 // Payloads in lists. An envelope may have a megabyte, and a list a hundred envelopes. So long payloads are left out
 // when the rows are read, and are read one at a time when the response gets to them.
 import type { JsonBody } from '../kernel/json-body.ts'
+import { SHORT_LENGTH, WHOLE_LENGTH } from '../kernel/lengths.ts'
 import { one, type Db } from '../store/db.ts'
 
-/** A longer text is read alone. */
-export const SHORT_BYTES = 32_768
-
-/** What a list reads at once. SQLite takes 10 ms of the event loop for a megabyte that is not ASCII. */
-const LIST_BYTES = 1_048_576
-/** The same for a database server, which takes 2 ms, and a round trip for each text that is read alone. */
+/**
+ * What a list reads at once from a database server instead of WHOLE_LENGTH: a megabyte takes 2 ms of the event loop,
+ * and each text that is read alone a round trip.
+ */
 const FAR_LIST_BYTES = 4_194_304
 
 /** Returns how long a text is at most that a list of up to `limit` items reads together with the others. */
 export const shortBytes = ({ isShared }: Db, limit: number): number =>
-  Math.min(SHORT_BYTES, Math.floor((isShared ? FAR_LIST_BYTES : LIST_BYTES) / limit))
+  Math.min(SHORT_LENGTH, Math.floor((isShared ? FAR_LIST_BYTES : WHOLE_LENGTH) / limit))
 
 /** Selects a text column if it has at most the number of bytes that is bound, otherwise null. */
 export const shortText = (column: string): string => `case when octet_length(${column}) <= ? then ${column} end`
@@ -54,7 +53,7 @@ export type Item = string | (() => Promise<string | undefined>)
 export function listBody(open: string, items: readonly Item[], close: (count: number) => string): JsonBody {
   let length = 0
   for (const item of items) length += typeof item === 'string' ? item.length : Infinity
-  if (length <= LIST_BYTES) return { text: `${open}${items.join(',')}${close(items.length)}` }
+  if (length <= WHOLE_LENGTH) return { text: `${open}${items.join(',')}${close(items.length)}` }
   return { pieces: piecesOf(open, items, close) }
 }
 

@@ -9,11 +9,11 @@
 //    at all. For a receiver whose memories keep changing the text is embedded, which stays valid, and not searched for.
 // 4. Tenants take turns, and agents inside a tenant. The queue is bounded; for deliveries beyond it the poll searches.
 import type { NewDelivery } from '../delivery/handover.ts'
-import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { makeCounts } from '../kernel/counts.ts'
 import { fairQueue } from '../kernel/fair-queue.ts'
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Recalled } from '../memory/index/memory-index.ts'
@@ -175,7 +175,7 @@ export function makeAhead(tools: AheadTools): Ahead {
 
   function add({ tenant_id, recipient_id, id, enrichment, envelope }: NewDelivery): void {
     const mailbox = { tenantId: tenant_id, recipientId: recipient_id }
-    if ((enrichment !== 'light' && enrichment !== 'full') || envelope.length > SHORT_BYTES) return
+    if ((enrichment !== 'light' && enrichment !== 'full') || envelope.length > SHORT_LENGTH) return
     if (isExpected(mailbox)) queue.add({ mailbox, deliveryId: id, depth: enrichment, envelope })
   }
 

@@ -1,7 +1,8 @@
 // The queries of enrichment. Every query names the tenant; memories are read as the receiver sees them.
-import { SHORT_BYTES, shortText } from '../delivery/long-payloads.ts'
+import { shortText } from '../delivery/long-payloads.ts'
 import { RECIPIENT_IS, type Mailbox } from '../delivery/sql.ts'
 import { withExactNumbers } from '../kernel/json.ts'
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import { seenBy, type Viewer } from '../memory/see.ts'
 import type { Db } from '../store/db.ts'
 
@@ -98,7 +99,7 @@ export async function readEarlierEvents(
   limit: number,
 ): Promise<EarlierEvent[]> {
   const rows = await db.rows<{ id: string; type: string; source: string; envelope: string | null }>(EARLIER, [
-    SHORT_BYTES,
+    SHORT_LENGTH,
     tenantId,
     subject,
     subject,

@@ -1,5 +1,6 @@
 // The rows of events. Every query names the tenant.
-import { SHORT_BYTES, shortText } from '../delivery/long-payloads.ts'
+import { shortText } from '../delivery/long-payloads.ts'
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import { one, type Db, type Insert, type Reads } from '../store/db.ts'
 
 export interface NewEventRow {
@@ -75,7 +76,7 @@ export const findEvent = (db: Db, tenantId: string, id: string) =>
     db,
     `select sender_id, octet_length(envelope) as bytes, ${shortText('envelope')} as envelope
        from events where tenant_id = ? and id = ?`,
-    [SHORT_BYTES, tenantId, id],
+    [SHORT_LENGTH, tenantId, id],
   )
 
 /** Returns which of these ids a tenant's events have, emptied ones included. Locks nothing. */

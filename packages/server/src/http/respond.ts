@@ -1,6 +1,7 @@
 // Writes responses. A long one is written in slices, each after the client has taken the one before, so that a slow
 // client costs the memory of one slice and its progress can be seen. A response in pieces is never whole in memory.
 import type { ServerResponse } from 'node:http'
+import { WHOLE_LENGTH } from '../kernel/lengths.ts'
 import { nextTurn, turnAfter } from '../kernel/step-turns.ts'
 import type { Pieces } from '../operations/response.ts'
 import { type Exchange, JSON_TYPE } from './exchange.ts'
@@ -10,8 +11,6 @@ type Headers = Readonly<Record<string, string>> | undefined
 
 /** A client must take this much in 30 seconds (see slow-peers.ts): 9 kB a second. */
 export const SLICE_BYTES = 262_144
-/** Pieces that add up to no more than this are sent as one text, with a Content-Length. */
-const WHOLE_LENGTH = 1_048_576
 /** After as much as this, others have their turn: SQLite has every piece at once. */
 const MADE_IN_TURN = 65_536
 /** How much of an unwanted body is read, so that its sender gets to read the response. */

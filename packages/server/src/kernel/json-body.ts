@@ -4,9 +4,6 @@ export type JsonBody = { text: string } | { pieces: AsyncIterable<string> }
 /** The same; pieces may be bytes of UTF-8. */
 export type SentBody = { text: string } | { pieces: AsyncIterable<string | Uint8Array> }
 
-/** A body that is estimated to be longer than this, in bytes, is generated while it is sent. */
-export const LARGE = 1_048_576
-
 export async function joined(pieces: AsyncIterable<string>): Promise<string> {
   let text = ''
   for await (const piece of pieces) text += piece

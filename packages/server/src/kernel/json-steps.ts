@@ -29,6 +29,7 @@ import {
   skipSpace,
   skipValue,
 } from './json-scan.ts'
+import { SHORT_LENGTH } from './lengths.ts'
 import { inSteps, nextTurn, type Pause } from './step-turns.ts'
 
 export interface ParseOptions {
@@ -49,8 +50,6 @@ export interface ParseOptions {
   onMember?: (depth: number, nameOf: () => string | null) => void
 }
 
-/** A text that is not longer than this is parsed at once. */
-const SHORT = 32_768
 /** About a quarter of a millisecond of the smallest values there are. */
 const STRETCH = 4_096
 /** An object with more members than this takes long to list. */
@@ -245,7 +244,7 @@ function parseAtOnce(bytes: Buffer, options: ParseOptions): ParsedJson {
   return { ...parsed, value: options.wellFormed && escapesSurrogates(bytes) ? wellFormed(value) : value }
 }
 
-export const isLong = (bytes: Buffer): boolean => bytes.length > SHORT
+export const isLong = (bytes: Buffer): boolean => bytes.length > SHORT_LENGTH
 
 /**
  * Parses a body: at once if it is short and has no `onMember`, else in steps. Accepts what JSON.parse accepts, and

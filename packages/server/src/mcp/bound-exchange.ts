@@ -5,9 +5,9 @@ import type {
   JSONRPCResultResponse,
   McpServer,
 } from '@modelcontextprotocol/server'
-import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import { snippet } from '../kernel/beginning-of.ts'
 import { jsonPieces } from '../kernel/json-write.ts'
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Outlet } from './outlet.ts'
 import type { ResultTurn } from './result-turn.ts'
@@ -42,7 +42,7 @@ function begin(result: object): Begun | null {
   let text = ''
   for (let next = pieces.next(); !next.done; next = pieces.next()) {
     text += next.value
-    if (text.length > SHORT_BYTES) return { text, pieces }
+    if (text.length > SHORT_LENGTH) return { text, pieces }
   }
   return null
 }

@@ -1,7 +1,7 @@
 // Calls operations in this process for a tool or a resource.
 import type { Principal } from '../auth/principal.ts'
-import { SHORT_BYTES } from '../delivery/long-payloads.ts'
 import { passOnInSteps } from '../kernel/json-steps.ts'
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { CallOptions } from '../operations/call.ts'
 import type { Operations } from '../operations/perform.ts'
@@ -20,7 +20,7 @@ export interface CallerTools {
 
 export function callerInProcess({ operations, principal, options, pause, resultTurn }: CallerTools): ToolCaller {
   async function parse(text: string): Promise<unknown> {
-    if (text.length > SHORT_BYTES) await resultTurn.take()
+    if (text.length > SHORT_LENGTH) await resultTurn.take()
     return passOnInSteps(text, pause)
   }
 
@@ -30,7 +30,7 @@ export function callerInProcess({ operations, principal, options, pause, resultT
     for await (const piece of pieces) {
       yield piece
       length += piece.length
-      if (length > SHORT_BYTES) await resultTurn.take()
+      if (length > SHORT_LENGTH) await resultTurn.take()
     }
   }
 

@@ -3,7 +3,8 @@
 import type { Principal } from '../auth/principal.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
 import { notFound } from '../kernel/failure.ts'
-import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
+import { joined, type JsonBody } from '../kernel/json-body.ts'
+import { WHOLE_LENGTH } from '../kernel/lengths.ts'
 import type { Store } from '../store/db.ts'
 import { requireMemory } from './get.ts'
 import { readParts } from './long-metadata.ts'
@@ -58,5 +59,5 @@ export async function historyOf(store: Store, principal: Principal, id: string, 
   const memory = await requireMemory(store, principal, id, now)
   const bytes = storedBytes(memory) + (await bytesOfVersions(store, memory))
   const body = pieces(store, principal, id, now)
-  return bytes > LARGE ? { pieces: body } : { text: await joined(body) }
+  return bytes > WHOLE_LENGTH ? { pieces: body } : { text: await joined(body) }
 }

@@ -1,9 +1,10 @@
 // Memories as JSON on the wire, assembled from what is stored: `metadata` is sent as the text that was received and is
-// never parsed. A response over LARGE bytes is generated a few rows at a time while it is written, so that a list of
-// 200 memories of 10 MB needs the space of one.
+// never parsed. A response over WHOLE_LENGTH bytes is generated a few rows at a time while it is sent, so that a list
+// of 200 memories of 10 MB needs the space of one.
 import { slicesOf } from '../kernel/beginning-of.ts'
 import { iso, isoOrNull } from '../kernel/clock.ts'
-import { joined, LARGE, type JsonBody } from '../kernel/json-body.ts'
+import { joined, type JsonBody } from '../kernel/json-body.ts'
+import { WHOLE_LENGTH } from '../kernel/lengths.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Reads } from '../store/db.ts'
 import { readParts } from './long-metadata.ts'
@@ -165,7 +166,7 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response): As
       isBrief,
     )
     // Reading ten megabytes is a step of its own, and writing the first of them another.
-    if (group.some(({ memory }) => memory.bytes > LARGE)) await nextTurn()
+    if (group.some(({ memory }) => memory.bytes > WHOLE_LENGTH)) await nextTurn()
     for (const { memory, before = '', after = '' } of group) {
       const row = rows.get(memory.id)
       const pieces = row && (await memoryPieces(db, row))
@@ -185,6 +186,6 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response): As
  */
 export async function jsonBody(db: Db, store: Db, seen: Condition, response: Response): Promise<JsonBody> {
   const bytes = response.items.reduce((sum, { memory, extraBytes = 0 }) => sum + memory.bytes + extraBytes, 0)
-  if (bytes > LARGE && !response.isBrief) return { pieces: piecesOf(store, seen, response) }
+  if (bytes > WHOLE_LENGTH && !response.isBrief) return { pieces: piecesOf(store, seen, response) }
   return { text: await joined(piecesOf(db, seen, response)) }
 }

@@ -15,6 +15,7 @@ import { performance } from 'node:perf_hooks'
 import type { Claim } from '../delivery/claim.ts'
 import type { LeasedDelivery } from '../delivery/claimed.ts'
 import type { Wakeups } from '../delivery/wake.ts'
+import { SHORT_LENGTH } from '../kernel/lengths.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { makeStepTurns } from '../kernel/step-turns.ts'
 import type { Announcements } from '../store/announce.ts'
@@ -51,8 +52,6 @@ export interface Push {
 }
 
 const GRACE_MS = 5_000
-/** Characters of a long body: it takes a millisecond to sign and encode a megabyte, with each secret. */
-const LONG = 32_768
 
 function whyUnknown(result: PushResult, cutting: boolean): Unknown | null {
   if (!('error' in result)) return null
@@ -100,8 +99,9 @@ export function makePush(tools: PushTools): Push {
     let outcome: Pushed['outcome']
     let settling: Promise<number | null>
     try {
-      // Signed and encoded one in a turn of the event loop: all of a claimed group at once took 0.2 s.
-      if (delivery.json.length > LONG) await longTurns.take(mailbox.tenantId, mailbox.recipientId)
+      // A megabyte takes a millisecond to sign and encode, with each secret, so one is in each turn of the event loop:
+      // all of a claimed group at once took 0.2 s.
+      if (delivery.json.length > SHORT_LENGTH) await longTurns.take(mailbox.tenantId, mailbox.recipientId)
       const started = performance.now()
       const headers = signedHeaders(
         delivery.id,
