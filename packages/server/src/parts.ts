@@ -21,7 +21,7 @@ import { OUTCOMES } from './ingest/connectors/sql.ts'
 import { makeSupervisor } from './ingest/connectors/supervise.ts'
 import { makeWebhookLimits, REFUSED_WEBHOOKS_WINDOW_S } from './ingest/webhooks/limits.ts'
 import { makeReceive } from './ingest/webhooks/receive.ts'
-import type { Clock } from './kernel/clock.ts'
+import { DAY_MS, type Clock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
 import { NO_SIBLINGS, type Siblings } from './kernel/shared-places.ts'
 import type { Logger } from './kernel/logger.ts'
@@ -81,8 +81,6 @@ function makeBasics(foundation: Foundation) {
   // What the operator set for a tenant; the environment sets the rest.
   const settings = makeSettingsCache(store)
   const makeId = idMaker(clock.now)
-  /** For how many days the events of a tenant are kept. */
-  const retentionDays = (tenantId: string): number => settings.of(tenantId).retention_days ?? config.retentionDays
   const embedded = metrics.counter(
     'sensorium_memories_embedded_total',
     'Memories whose meaning was embedded on this node',
@@ -100,9 +98,9 @@ function makeBasics(foundation: Foundation) {
     activity: makeActivity(store, clock, (what, amount) => happened[what].inc(amount)),
     eventTypes: makeEventTypes(store, clock),
     audit: makeAudit(makeId, clock.now),
-    retentionDays,
     /** The time since which the events of a tenant are kept. */
-    retainedSince: (tenantId: string): number => clock.now() - retentionDays(tenantId) * 86_400_000,
+    retainedSince: (tenantId: string): number =>
+      clock.now() - (settings.of(tenantId).retention_days ?? config.retentionDays) * DAY_MS,
     // Memories are found by their words at once, by their meaning as soon as the model has read them.
     memory: makeMemory({ config, store, clock, log, embedder, embedded: (memories) => embedded.inc(memories) }),
   }
@@ -173,7 +171,7 @@ function makeMailboxes(basics: Basics) {
     ahead,
     publish: countPublished(publish, activity, eventTypes),
     claim: makeClaim({ store, clock, wakeups, handover, policyOf, enrich, activity, siblings, log }),
-    retain: makeRetain(store, clock.now, basics.retentionDays),
+    retain: makeRetain(store, clock.now, basics.retainedSince),
   }
 }
 

@@ -1,7 +1,6 @@
 // The rows of event types: one for each tenant, type and day.
+import { DAY_MS } from '../kernel/clock.ts'
 import { one, type Db, type Insert } from '../store/db.ts'
-
-const DAY_MS = 86_400_000
 
 export const dayNumber = (ms: number): number => Math.floor(ms / DAY_MS)
 

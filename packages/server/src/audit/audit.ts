@@ -7,7 +7,7 @@
 // 4. What the operator does to a tenant is in the log of that tenant.
 import type { Operation } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
-import { iso } from '../kernel/clock.ts'
+import { DAY_MS, iso } from '../kernel/clock.ts'
 import type { MakeId } from '../kernel/ids.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
@@ -33,8 +33,6 @@ export interface Audit {
   /** Writes the entry. `resourceId` is the id of what was made. */
   write(tx: Db, call: AuditedCall, tenantId: string | null, resourceId: string | undefined): Promise<void>
 }
-
-const DAY_MS = 86_400_000
 
 /**
  * Whether the call is a dry run, which changes nothing. Only if the operation has such a field: elsewhere it is an

@@ -2,7 +2,7 @@
 // them. The id of an event stays known for another retention time, so that a late duplicate is still detected. Dead
 // letters and pending deliveries, and the events they point at, are never purged. It works in small steps, a few
 // hundred rows in a transaction.
-import { forgetTypes } from '../activity/event-types-sql.ts'
+import { dayNumber, forgetTypes } from '../activity/event-types-sql.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Db, Store } from '../store/db.ts'
 import { purge } from '../store/purge.ts'
@@ -12,7 +12,6 @@ import { AGING_CHANGES } from '../routing/sql.ts'
 import { deleteAcknowledged, emptyEvents, forgetEvents, pageOldEvents, type EventCursor } from './sql.ts'
 
 const STEP = 200
-const DAY_MS = 86_400_000
 /** A routing table that is further behind is loaded whole. */
 const CHANGES_KEPT_MS = 3_600_000
 
@@ -25,8 +24,8 @@ const takeTurns = (tx: Db, tenantId: string): void => void tx.lock([`retain ${te
 /** Does one round over everything that is due. Returns how many rows it removed or emptied. */
 export type Retain = () => Promise<number>
 
-/** `daysOf` returns how many days a tenant's events are kept. */
-export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: string) => number): Retain {
+/** `retainedSince` returns the time since which the events of a tenant are kept. */
+export function makeRetain(store: Store, now: () => number, retainedSince: (tenantId: string) => number): Retain {
   async function inSteps(step: () => Promise<number>): Promise<number> {
     let total = 0
     for (;;) {
@@ -59,11 +58,11 @@ export function makeRetain(store: Store, now: () => number, daysOf: (tenantId: s
   return async () => {
     let total = 0
     for (const tenantId of await tenantIds(store)) {
-      const before = now() - daysOf(tenantId) * DAY_MS
+      const before = retainedSince(tenantId)
       total += await ofTenant(tenantId, before)
       await store.tx((tx) => {
         takeTurns(tx, tenantId)
-        return forgetTypes(tx, tenantId, Math.floor(before / DAY_MS))
+        return forgetTypes(tx, tenantId, dayNumber(before))
       })
       total += await inSteps(() =>
         store.tx((tx) => {

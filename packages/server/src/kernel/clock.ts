@@ -130,7 +130,7 @@ export const systemClock: Clock = makeClock({
   },
 })
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 let day = NaN
 let date = '' // of `day`, up to and including the T
 

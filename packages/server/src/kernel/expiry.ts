@@ -1,5 +1,5 @@
 // The time at which a key or a memory expires.
-import { iso, msOrNull } from './clock.ts'
+import { DAY_MS, iso, msOrNull } from './clock.ts'
 import { invalid } from './failure.ts'
 
 /** Returns an expiry that was sent; throws if it is not in the future. Null and undefined mean no expiry. */
@@ -10,7 +10,7 @@ export function expiryOf(time: string | null | undefined, now: number): number |
       field: 'expires_at',
       value: time,
       expected: 'a date-time in the future',
-      example: iso(now + 86_400_000),
+      example: iso(now + DAY_MS),
     })
   }
   return at

@@ -1,4 +1,5 @@
 // The time that a query names, if it names one: "last May", "two weeks ago", "yesterday", "in 2024". In UTC. Pure.
+import { DAY_MS } from '../kernel/clock.ts'
 
 /** In milliseconds; `to` is exclusive. */
 export interface AskedTime {
@@ -6,7 +7,6 @@ export interface AskedTime {
   to: number
 }
 
-const DAY_MS = 86_400_000
 const MONTHS = 'january february march april may june july august september october november december'.split(' ')
 const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ')
 const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')

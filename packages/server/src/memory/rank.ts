@@ -19,6 +19,7 @@
 // differ by less than the noise. The factors multiply, because adding them would lift certain or new memories above
 // those that answer the question: random values cost half a point of nDCG when multiplied, four points when added.
 // Words alone or meaning alone lose 5 to 20 points.
+import { DAY_MS } from '../kernel/clock.ts'
 import { neverYield, type YieldCpu } from '../kernel/yield-cpu.ts'
 import type { AskedTime } from './asked-time.ts'
 import { above, NO_BASELINE, wordsCount, type Baseline } from './baseline.ts'
@@ -71,7 +72,6 @@ const HALF_LIFE_DAYS = 30
  * time: less than the lead of a better answer, and more than newness can give.
  */
 const ASKED_TIME = 0.15
-const DAY_MS = 86_400_000
 
 const clamp01 = (value: number): number => Math.min(1, Math.max(0, value))
 
