@@ -2,9 +2,8 @@
 //
 // The environment gives the defaults, a tenant's settings may replace them, and an agent may have a push schedule of
 // its own. Code that needs one of the three is given the policy that holds for the delivery.
-import type { TenantSettings } from '@sensorium/contract'
 import type { Config } from '../config.ts'
-import type { SettingsOf } from '../tenants/settings.ts'
+import { derived, type SettingsOf } from '../tenants/settings.ts'
 
 export interface DeliveryPolicy {
   visibilityTimeoutMs: number
@@ -17,27 +16,16 @@ export interface DeliveryPolicy {
 /** The policy of a tenant at this moment. */
 export type PolicyOf = (tenantId: string) => DeliveryPolicy
 
-/** Returns a tenant's policy: its settings, or the environment's where they are null. Computed once for each change. */
-export function makePolicyOf(
+/** Returns a tenant's policy: its settings, or the environment's where they are null. */
+export const makePolicyOf = (
   { visibilityTimeoutMs, maxAttempts, pushRetryS }: Config,
   settingsOf: SettingsOf,
-): PolicyOf {
-  const known = new WeakMap<TenantSettings, DeliveryPolicy>()
-  return (tenantId) => {
-    const settings = settingsOf(tenantId)
-    let policy = known.get(settings)
-    if (!policy) {
-      const { visibility_timeout_s, max_attempts, push_retry_s } = settings
-      policy = {
-        visibilityTimeoutMs: visibility_timeout_s === null ? visibilityTimeoutMs : visibility_timeout_s * 1000,
-        maxAttempts: max_attempts ?? maxAttempts,
-        pushRetryS: push_retry_s ?? pushRetryS,
-      }
-      known.set(settings, policy)
-    }
-    return policy
-  }
-}
+): PolicyOf =>
+  derived(settingsOf, ({ visibility_timeout_s, max_attempts, push_retry_s }) => ({
+    visibilityTimeoutMs: visibility_timeout_s === null ? visibilityTimeoutMs : visibility_timeout_s * 1000,
+    maxAttempts: max_attempts ?? maxAttempts,
+    pushRetryS: push_retry_s ?? pushRetryS,
+  }))
 
 /** Returns the policy of an agent, which may have its own push schedule. */
 export const withPushSchedule = (policy: DeliveryPolicy, schedule: readonly number[] | null): DeliveryPolicy =>

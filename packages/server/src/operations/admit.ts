@@ -1,44 +1,15 @@
 // Decides whether a caller may call an operation: first the rate limit, then the scope, before a byte of the body is
 // read. The transport has authenticated the caller before.
-import type { Operation, TenantSettings } from '@sensorium/contract'
+import type { Operation } from '@sensorium/contract'
 import { holds, isOrgAdmin, type Principal } from '../auth/principal.ts'
 import { insufficientScope, unauthenticated } from '../kernel/failure.ts'
-import type { Config } from '../config.ts'
+import type { Limits, LimitsOf } from '../limits/limits-of.ts'
 import { refuseOver, type RateLimiter, type Subject, type Verdict } from '../limits/rate-limit.ts'
-import type { SettingsOf } from '../tenants/settings.ts'
 import { OPERATOR, type CallOptions, type Input } from './call.ts'
 
 export interface AdmitTools {
   limiter: RateLimiter
   limitsOf: LimitsOf
-}
-
-/** How many requests an agent and its whole tenant may make in a window; null means no limit. */
-export interface Limits {
-  agent: number | null
-  tenant: number | null
-}
-
-/** Returns the current limits in a tenant: the same object until they change. */
-export type LimitsOf = (tenantId: string) => Limits
-
-export const NO_LIMITS: Limits = { agent: null, tenant: null }
-
-/** Limits come from the tenant's settings, or from the environment if a setting is absent. */
-export function makeLimitsOf({ rateLimitAgent, rateLimitTenant }: Config, settingsOf: SettingsOf): LimitsOf {
-  const known = new WeakMap<TenantSettings, Limits>()
-  const either = (setting: number | 'off' | null, otherwise: number | null): number | null =>
-    setting === null ? otherwise : setting === 'off' ? null : setting
-  return (tenantId) => {
-    const settings = settingsOf(tenantId)
-    let limits = known.get(settings)
-    if (!limits) {
-      const { rate_limit_agent, rate_limit_tenant } = settings
-      limits = { agent: either(rate_limit_agent, rateLimitAgent), tenant: either(rate_limit_tenant, rateLimitTenant) }
-      known.set(settings, limits)
-    }
-    return limits
-  }
 }
 
 /** Throws or rejects if the caller is not admitted. Returns synchronously if there is nothing to wait for. */

@@ -25,6 +25,20 @@ const readText = (text: string): TenantSettings => ({
 /** The settings of a tenant at this moment; the same object until they change. */
 export type SettingsOf = (tenantId: string) => TenantSettings
 
+/** Returns what follows from a tenant's settings: computed once, and the same object until they change. */
+export function derived<T extends object>(
+  settingsOf: SettingsOf,
+  derive: (settings: TenantSettings) => T,
+): (tenantId: string) => T {
+  const known = new WeakMap<TenantSettings, T>()
+  return (tenantId) => {
+    const settings = settingsOf(tenantId)
+    let value = known.get(settings)
+    if (!value) known.set(settings, (value = derive(settings)))
+    return value
+  }
+}
+
 export interface SettingsCache {
   of: SettingsOf
   /** Caches the settings that this process has just changed, and their version. */
