@@ -103,8 +103,7 @@ export async function migrate(store: Store, now: number): Promise<number> {
     await tx.run(
       'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
     )
-    const [row] = await tx.rows<{ version: number | null }>('select max(version) as version from schema_migrations')
-    const current = row?.version ?? 0
+    const current = await schemaVersion(tx)
     if (current > newest) {
       throw new Error(
         `The store has schema version ${current}; this release knows up to ${newest}. Start a newer release.`,
