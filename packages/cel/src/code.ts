@@ -7,7 +7,7 @@ import { binaryCode, logicCode, ternaryCode, unaryCode } from './code-operators.
 import { bindCode, hasCode, indexCode, listCode, mapCode, nameCode, optMapCode, selectCode } from './code-values.ts'
 import { parse } from './parser.ts'
 
-export interface Compiled extends Code {
+interface Compiled extends Code {
   /** Places needed in `Context.vars`. */
   readonly variableCount: number
   /** The estimated memory in bytes. */

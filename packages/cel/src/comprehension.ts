@@ -19,7 +19,7 @@ import {
   type Value,
 } from './values.ts'
 
-export interface Comprehension {
+interface Comprehension {
   readonly macro: Macro
   readonly range: Run
   /** The index in `Context.vars` of the variable: the element of a list, or the key of a map. */

@@ -2,7 +2,7 @@
 import { CelSyntaxError } from './errors.ts'
 import { double, int, MAX_INT, MAX_UINT, Uint, type Value } from './values.ts'
 
-export type TokenKind =
+type TokenKind =
   /** A number, string or bytes; its value is in `value`. */
   | 'literal'
   /** -9223372036854775808 is an int and 9223372036854775808 is not, so the parser has to see the sign first. */

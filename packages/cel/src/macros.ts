@@ -5,7 +5,7 @@ import type { Token } from './lexer.ts'
 
 export type Draft = Node extends infer N ? (N extends Node ? Omit<N, 'height'> : never) : never
 
-export interface NodeMaker {
+interface NodeMaker {
   node(draft: Draft, ...children: readonly Node[]): Node
   fail(at: number, reason: string): never
 }

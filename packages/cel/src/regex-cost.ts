@@ -1,7 +1,7 @@
 // Estimates from its text what a regular expression costs to compile, so that a costly one is never given to the
 // compiler. Reads the pattern as RE2's parser does: what it takes for the operand of a repetition decides the size.
 
-export interface PatternCost {
+interface PatternCost {
   /**
    * Instructions of the compiled pattern, at least. The compiler expands counted repetitions, so a hundred characters
    * can produce a hundred thousand instructions and take a second to compile.

@@ -39,7 +39,7 @@ import { compileCheckFor, type CompileCheck } from './operations/validate.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { makeParts, type Foundation, type Parts } from './parts.ts'
 
-export interface AppParts extends Omit<Foundation, 'metrics'> {
+interface AppParts extends Omit<Foundation, 'metrics'> {
   metrics?: Metrics
   /** Transports that are mounted in the HTTP server under paths of their own. */
   mounts?: readonly Mount[]

@@ -30,7 +30,7 @@ interface Work {
   runOnce(): Promise<unknown>
 }
 
-export interface BackgroundParts {
+interface BackgroundParts {
   store: Store
   clock: Clock
   policyOf: PolicyOf

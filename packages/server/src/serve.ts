@@ -15,7 +15,7 @@ const LEAST_POOL = 4
 /** A store that does not respond must not hold the process for ever. */
 const STOP_WITHIN_MS = 15_000
 
-export interface Node {
+interface Node {
   /** The address that it listens at. */
   url: string
   store: Opened['store']

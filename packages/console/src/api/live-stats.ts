@@ -29,7 +29,7 @@ export function rateOf(latest: readonly LiveStats[], count: Count): number | nul
   return seconds === 0 ? null : latest.reduce((sum, one) => sum + one[count], 0) / seconds
 }
 
-export interface Point {
+interface Point {
   /** Seconds since the epoch. */
   at: number
   /** Null in a gap. */

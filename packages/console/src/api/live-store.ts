@@ -6,7 +6,7 @@ import { addEvents, type LiveEvents } from './live-events.ts'
 import { addStats } from './live-stats.ts'
 
 /** A filter of events. The counts are always those of the whole tenant. */
-export interface LiveQuery {
+interface LiveQuery {
   type?: string
   filter?: string
 }

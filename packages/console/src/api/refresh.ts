@@ -2,7 +2,7 @@
 import type { OperationId } from '@sensorium/client'
 import { useQueryClient } from '@tanstack/react-query'
 
-export type Refresh = (operations: readonly OperationId[]) => Promise<void>
+type Refresh = (operations: readonly OperationId[]) => Promise<void>
 
 /** Returns what fetches the responses of operations again, where a page shows them. */
 export function useRefresh(): Refresh {

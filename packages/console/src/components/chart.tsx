@@ -6,7 +6,7 @@ export type { Series } from './chart-canvas.tsx'
 
 const Canvas = loadedPart('chart', () => import('./chart-canvas.tsx'))
 
-export interface ChartProps {
+interface ChartProps {
   /** Describes the chart for users of screen readers. */
   label: string
   /** Seconds since the epoch. */

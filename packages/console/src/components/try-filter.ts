@@ -9,7 +9,7 @@ export interface Mistake {
   reason: string
 }
 
-export interface Outcome {
+interface Outcome {
   matches: boolean
   why: string
 }

@@ -5,7 +5,7 @@ import { isOpenIn, OPENING } from '../components/in-address.ts'
 
 type Search = Readonly<Record<string, string | undefined>>
 
-export interface HistoryStep {
+interface HistoryStep {
   /** `back` has the effect of the change, because the entry before this one has it already. */
   kind: 'push' | 'replace' | 'back'
   /** Whether the new entry exists because something was opened in front of the one before it. */

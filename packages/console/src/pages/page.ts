@@ -13,7 +13,7 @@ export interface Found {
 }
 
 /** A form of the page that creates something, and has an address: `?new=agent`. */
-export interface Creation {
+interface Creation {
   title: string
   new: string
   /** The scope that it takes; without one, everybody who may use the page has the form. */

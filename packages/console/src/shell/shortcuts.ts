@@ -2,7 +2,7 @@
 // while the user types and while a dialog is open.
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 
-export interface Shortcut {
+interface Shortcut {
   keys: string
   says: string
   run(): void

@@ -1,7 +1,7 @@
 // Short messages in the corner. A failure stays until it is dismissed and has the request id to copy.
 import { SensoriumError } from '@sensorium/client'
 
-export interface Toast {
+interface Toast {
   id: number
   text: string
   isFailure: boolean

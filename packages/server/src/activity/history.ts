@@ -4,7 +4,7 @@ import type { Db } from '../store/db.ts'
 import { MINUTE_MS, minuteOf } from './activity.ts'
 import { readMinutes, type Counts } from './sql.ts'
 
-export interface ActivityMinute extends Counts {
+interface ActivityMinute extends Counts {
   at: string
 }
 

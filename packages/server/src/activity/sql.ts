@@ -6,7 +6,7 @@ export const ACTIVITY_METRICS = ['events', 'deliveries', 'acknowledgements', 'fa
 export type ActivityMetric = (typeof ACTIVITY_METRICS)[number]
 export type Counts = Record<ActivityMetric, number>
 
-export interface MinuteRow extends Counts {
+interface MinuteRow extends Counts {
   minute: number
 }
 

@@ -9,14 +9,14 @@ import type { ShowEndpoint } from './endpoint-user.ts'
 import { agentFields, keepNewAgent, newAgent, type AgentQuota } from './register.ts'
 import { lockAgentByExternalId, saveAgent, shownAgent, type AgentRow } from './sql.ts'
 
-export interface PutAgentTools {
+interface PutAgentTools {
   makeId: MakeId
   announce: Announce
   quotas: AgentQuota
   now(): number
 }
 
-export interface PutAgent {
+interface PutAgent {
   agent: Agent
   made: boolean
   isChanged: boolean

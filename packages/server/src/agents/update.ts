@@ -8,7 +8,7 @@ import type { Db } from '../store/db.ts'
 import { storedEndpoint, type ShowEndpoint } from './endpoint-user.ts'
 import { lockAgent, saveAgent, shownAgent, storedSchedule, type AgentRow } from './sql.ts'
 
-export interface UpdatedAgent {
+interface UpdatedAgent {
   agent: Agent
   isChanged: boolean
 }

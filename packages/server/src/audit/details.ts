@@ -21,7 +21,7 @@ interface Described {
   items?: Described
 }
 
-export interface ShownRequest {
+interface ShownRequest {
   operation: Pick<Operation, 'audit' | 'body'>
   params: Readonly<Record<string, string | undefined>>
   body: unknown

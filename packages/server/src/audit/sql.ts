@@ -2,7 +2,7 @@
 import { one, type Db, type Value } from '../store/db.ts'
 import type { Aging } from '../store/purge.ts'
 
-export interface AuditRow {
+interface AuditRow {
   tenant_id: string
   at: number
   id: string
@@ -42,7 +42,7 @@ export interface AuditQuery {
 export type ReadRow = Omit<AuditRow, 'tenant_id'>
 
 /** Which entries a query is about: those that an index leads to, and a second filter that only looks at each. */
-export interface Walk {
+interface Walk {
   where: string
   values: readonly Value[]
   /** Null is the key of the table, which has all entries of the tenant in their order. */

@@ -9,7 +9,7 @@ import { endpointSeenBy } from './seen-endpoint.ts'
 import { findKeyByHash, touchKey, type KeyRow } from './sql.ts'
 import { signToken } from './tokens.ts'
 
-export interface TokenResponse {
+interface TokenResponse {
   access_token: string
   token_type: 'Bearer'
   expires_at: string
@@ -19,7 +19,7 @@ export interface TokenResponse {
 }
 
 /** A key that may be exchanged, and its principal. */
-export interface LiveKey {
+interface LiveKey {
   row: KeyRow
   principal: Principal
   /** Null for the key of an org-admin. */

@@ -69,7 +69,7 @@ export const revokeKeyRow = (db: Db, tenantId: string, ownerId: string, id: stri
     id,
   ])
 
-export interface KeyStandingRow {
+interface KeyStandingRow {
   id: string
   standing: 'live' | 'revoked' | 'inactive'
   /** The team of the key's agent. */

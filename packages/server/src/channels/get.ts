@@ -6,7 +6,7 @@ import type { Db } from '../store/db.ts'
 import { isChannelVisible, type ChannelCaller, type ChannelRefusal } from './rules.ts'
 import { findChannel, findMember, lockChannel, shownChannel, type ChannelRow } from './sql.ts'
 
-export interface SeenChannel {
+interface SeenChannel {
   channel: ChannelRow
   caller: ChannelCaller
 }

@@ -10,7 +10,7 @@ import { throwIfRefused } from './get.ts'
 import { isChannelVisible, refuseChanging, type ChannelCaller } from './rules.ts'
 import { findMember, saveChannel, shownChannel } from './sql.ts'
 
-export interface PutChannel {
+interface PutChannel {
   channel: Channel
   made: boolean
 }

@@ -64,7 +64,7 @@ export interface ClientInvocation extends ParsedInput {
   signal: AbortSignal
 }
 
-export interface LocalInvocation extends ParsedInput {
+interface LocalInvocation extends ParsedInput {
   env: NodeJS.ProcessEnv
   /** All commands, for those that list them, such as help and completion. */
   sections: readonly Section[]
@@ -98,13 +98,13 @@ export interface ClientCommand extends Described {
 }
 
 /** Needs neither a store nor a service. */
-export interface LocalCommand extends Described {
+interface LocalCommand extends Described {
   kind: 'local'
   load(): Promise<{ run: LocalRun }>
 }
 
 /** `start`: the process becomes the service. */
-export interface ServiceCommand extends Described {
+interface ServiceCommand extends Described {
   kind: 'service'
 }
 

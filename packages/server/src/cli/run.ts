@@ -7,7 +7,7 @@ import { cleanJson } from './terminal/clean.ts'
 import { errorScreen, paint } from './terminal/screen.ts'
 
 /** The environment of a command: the process, or a test. */
-export interface CommandEnvironment {
+interface CommandEnvironment {
   env: NodeJS.ProcessEnv
   /** Prints a line on standard output; resolves once it is written. `warn` prints one on standard error. */
   print(line: string): unknown

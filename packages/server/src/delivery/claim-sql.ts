@@ -157,7 +157,7 @@ const SLICE = statement(
   (${STANDINGS} ${byIndex(INDEX)} where ${OPEN} and priority = ? and id > ? ${IN_ORDER} limit ?) as slice`,
 )
 
-export interface Slice {
+interface Slice {
   n: number
   /** The last delivery of the slice, and the first that is ready. */
   last: string | null

@@ -20,7 +20,7 @@ import { leasesOf, type PutBack } from './put-back.ts'
 import { claimRows, type Stretch } from './claim-sql.ts'
 import { byMailbox, notePoll, type Mailbox } from './sql.ts'
 
-export interface MailboxPoll {
+interface MailboxPoll {
   mailbox: Mailbox
   limit: number
   policy: DeliveryPolicy

@@ -25,7 +25,7 @@ import { notePollAlone, readPayload, type Mailbox } from './sql.ts'
 import { makeWaiting } from './wait.ts'
 import type { Wakeups } from './wake.ts'
 
-export interface ClaimTools {
+interface ClaimTools {
   store: Store
   clock: Clock
   wakeups: Wakeups
@@ -77,12 +77,12 @@ export interface Claim {
   ): Promise<Served<T>[]>
 }
 
-export interface MailboxClaim {
+interface MailboxClaim {
   mailbox: Mailbox
   limit: number
 }
 
-export interface Served<T> {
+interface Served<T> {
   admitted: T | null
   deliveries: LeasedDelivery[]
 }

@@ -28,7 +28,7 @@ export interface LeasedDelivery extends EndingLease {
 }
 
 /** A delivery with a long payload, which is read on demand; undefined if it is gone by then. */
-export interface LongDelivery extends Omit<LeasedDelivery, 'json'> {
+interface LongDelivery extends Omit<LeasedDelivery, 'json'> {
   json: () => Promise<string | undefined>
 }
 

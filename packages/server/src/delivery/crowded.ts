@@ -26,7 +26,7 @@ interface Crowd {
   isCrowded: boolean
 }
 
-export interface Crowds {
+interface Crowds {
   /** Called after each look into a mailbox and each claim from it, with the number of deliveries that were leased. */
   looked(mailbox: Mailbox, leased: number): void
   isCrowded(mailbox: Mailbox): boolean

@@ -42,7 +42,7 @@ export interface ScannedDeadLetter extends FoundDeadLetter {
   type: string
 }
 
-export interface Scan {
+interface Scan {
   /** How many dead letters are scanned at most, in whole pages. */
   look: number
   /** Waits for the caller's turn, before each page. */

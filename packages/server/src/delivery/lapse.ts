@@ -14,7 +14,7 @@ const AT_ONCE = 500
 const nextOf = (row: TimedRow, now: number, policy: DeliveryPolicy): Next =>
   row.state === 'leased' ? afterLapse(row, now, policy) : { state: 'ready' }
 
-export interface LapseTools {
+interface LapseTools {
   store: Store
   activity: Activity
   wakeups: Wakeups

@@ -2,7 +2,7 @@
 // another node are found by looking.
 import type { Lease } from './claimed.ts'
 
-export interface LeaseHolder {
+interface LeaseHolder {
   /** These deliveries were acknowledged, so the holders of their leases have room again. */
   settled(recipientId: string, ids: readonly string[]): void
   /** These leases were given back, by their numbers: their deliveries may be leased again by now. */

@@ -6,7 +6,7 @@ import type { Handover } from './handover.ts'
 import type { PollNotes } from './poll-notes.ts'
 import { notePollAlone, type Mailbox } from './sql.ts'
 
-export interface OfferPlaceTools {
+interface OfferPlaceTools {
   store: Store
   clock: Clock
   handover: Handover

@@ -5,7 +5,7 @@ import type { Db, Value } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
 import { IN_OPEN_INDEX, type StandingRow } from './standing.ts'
 
-export interface OpenDelivery extends StandingRow {
+interface OpenDelivery extends StandingRow {
   priority: number
   id: string
   created_at: number

@@ -7,7 +7,7 @@ import { openPages } from './open-deliveries.ts'
 import { readLastPoll, type Mailbox } from './sql.ts'
 import { PUBLIC_STATE, standingOf } from './standing.ts'
 
-export interface QueueHealth {
+interface QueueHealth {
   pending: number
   leased: number
   dead_lettered: number

@@ -57,7 +57,7 @@ export async function acknowledgeAll(
   return counts
 }
 
-export interface Nack {
+interface Nack {
   delivery_ids: readonly string[]
   retry_after_seconds?: number
   reason?: string

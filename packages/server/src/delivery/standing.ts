@@ -13,7 +13,7 @@
 /** The written state of a delivery that is not acknowledged. */
 export type DeliveryState = 'ready' | 'leased' | 'waiting' | 'dead_lettered'
 
-export type Standing = DeliveryState | 'exhausted'
+type Standing = DeliveryState | 'exhausted'
 
 export interface StandingRow {
   state: DeliveryState

@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 1_000
 /** How many polls of one mailbox may wait on this machine, so that one agent cannot take the places of others. */
 const MAX_WAITING = 32
 
-export interface WaitingTools {
+interface WaitingTools {
   store: Store
   clock: Clock
   wakeups: Wakeups

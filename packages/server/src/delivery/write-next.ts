@@ -5,7 +5,7 @@ import type { Db } from '../store/db.ts'
 import type { Next } from './rules.ts'
 import { setDead, setReady, setWaiting, type Mailbox } from './sql.ts'
 
-export interface Decided {
+interface Decided {
   id: string
   next: Next
 }

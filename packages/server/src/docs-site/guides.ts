@@ -18,7 +18,7 @@ export interface GuideGroup {
   guides: Guide[]
 }
 
-export interface Section {
+interface Section {
   /** In Markdown. */
   title: string
   /** 1 for what stands before the first heading. */

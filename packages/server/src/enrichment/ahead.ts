@@ -47,7 +47,7 @@ export interface FoundAhead {
 }
 
 /** What a poll learnt about its receiver. */
-export interface Seen {
+interface Seen {
   /** Whether the receiver sees memories; null if the poll did not find out. */
   hasMemories: boolean | null
   /** Whether the memories had not changed since the search ahead; null if nothing was done ahead. */

@@ -49,7 +49,7 @@ const TOGETHER = 100
 /** Blocks that are written in one transaction: with one writer, all other transactions wait for it. */
 const KEPT_AT_ONCE = 25
 
-export interface EnrichTools {
+interface EnrichTools {
   store: Store
   recall: Recall
   clock: Clock

@@ -42,7 +42,7 @@ export async function listRelated(db: Db, tenantId: string, ids: readonly string
 }
 
 /** An event with a subject, and its place among all events. */
-export interface EventOfSubject {
+interface EventOfSubject {
   id: string
   subject: string
   received_at: number
@@ -63,7 +63,7 @@ export async function listWithSubject(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-export interface EarlierEvent {
+interface EarlierEvent {
   event_id: string
   type: string
   source: string

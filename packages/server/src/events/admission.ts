@@ -36,7 +36,7 @@ export interface Admitted {
   leave(): void
 }
 
-export interface Admission {
+interface Admission {
   /** Admits this many events, or throws service_unavailable. */
   enter(tenantId: string, senderId: string, events: number, characters: number): Admitted
   /** Notes that a group of these tenants begins. Returns a function to call when it has ended. */

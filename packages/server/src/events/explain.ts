@@ -27,7 +27,7 @@ export interface Explanation {
   agent?: { agent_id: string; receives: boolean; reasons: Reason[] }
 }
 
-export interface ExplainRequest {
+interface ExplainRequest {
   event: unknown
   agent_id?: string
 }

@@ -7,7 +7,7 @@ import type { Router } from '../routing/router.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
 
-export interface ListedType {
+interface ListedType {
   type: string
   count: number
   last_at: string

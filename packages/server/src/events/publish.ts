@@ -33,7 +33,7 @@ import { makeWriteGroup, type RoutedSubmission } from './write-group.ts'
 
 export type Publish = (submission: Submission) => Promise<PublishOutcome[]>
 
-export interface PublishTools {
+interface PublishTools {
   store: Store
   router: Router
   wakeups: Wakeups

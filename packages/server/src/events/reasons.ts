@@ -15,7 +15,7 @@ const MAX_REASONS = 200
 /** The cost of a subscription besides the steps of its filter: its pattern is tried, and its reason written. */
 const REASON_STEPS = 100
 
-export interface ToExplain {
+interface ToExplain {
   table: RoutingTable
   event: PreparedEvent
   filters: Filters

@@ -50,7 +50,7 @@ export interface ReplayTools {
 }
 
 /** `record` writes the record of the response into the transaction. */
-export type ReplayDeadLetter = (
+type ReplayDeadLetter = (
   principal: Principal,
   scope: DeadLetterScope,
   id: string,

@@ -22,7 +22,7 @@ const CHANGES_KEPT_MS = 3_600_000
 const takeTurns = (tx: Db, tenantId: string): void => void tx.lock([`retain ${tenantId}`], 'exclusive')
 
 /** Does one round over everything that is due. Returns how many rows it removed or emptied. */
-export type Retain = () => Promise<number>
+type Retain = () => Promise<number>
 
 /** `retainedSince` returns the time since which the events of a tenant are kept. */
 export function makeRetain(store: Store, now: () => number, retainedSince: (tenantId: string) => number): Retain {

@@ -47,7 +47,7 @@ export interface ToRoute {
   isClientGone?: () => boolean
 }
 
-export interface RoutedEvent {
+interface RoutedEvent {
   matches: readonly Match[]
   /** Why the event cannot be published, by the tenant's routing. */
   refused: Failure | null
@@ -113,7 +113,7 @@ const wholeEnvelope = ({ text }: PreparedEvent): Generator<void, Envelope> =>
   parseSteps(Buffer.from(text), { extraDepth: STORED_DEPTH, exactNumbers: true }) as Generator<void, Envelope>
 
 /** Returns synchronously if there is nothing to wait for. */
-export type RouteEvents = (given: ToRoute) => Routed | Promise<Routed>
+type RouteEvents = (given: ToRoute) => Routed | Promise<Routed>
 
 export function makeRouteEvents(router: Router, db: Reads): RouteEvents {
   const turns = makeStepTurns()

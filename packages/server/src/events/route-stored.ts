@@ -11,7 +11,7 @@ import type { PreparedEvent } from './envelope.ts'
 import { leftOutOfLong } from './envelope.ts'
 import { makeRouteEvents } from './route-events.ts'
 
-export interface StoredEvent {
+interface StoredEvent {
   id: string
   /** Null once retention has emptied it. */
   envelope: string | null
@@ -26,7 +26,7 @@ export interface RoutedStored {
 }
 
 /** `senderId` is the caller, who takes turns with others. */
-export type RouteStored = (tenantId: string, senderId: string, events: readonly StoredEvent[]) => Promise<RoutedStored>
+type RouteStored = (tenantId: string, senderId: string, events: readonly StoredEvent[]) => Promise<RoutedStored>
 
 async function prepared(id: string, text: string): Promise<PreparedEvent> {
   const bytes = Buffer.from(text)

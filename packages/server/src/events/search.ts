@@ -9,7 +9,7 @@ import type { Db } from '../store/db.ts'
 import { pageEvents, findListed, type FoundEvent, type EventCursor } from './sql.ts'
 import { summarize } from './summaries.ts'
 
-export interface EventQuery {
+interface EventQuery {
   type?: string
   subject?: string
   source?: string
@@ -22,7 +22,7 @@ export interface EventQuery {
   limit?: number
 }
 
-export interface FoundEvents {
+interface FoundEvents {
   events: EventSummary[]
   total: number
   searched_back_to: string | null

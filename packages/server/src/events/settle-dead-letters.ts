@@ -23,7 +23,7 @@ import { reviveDeadLetters } from './replay.ts'
 import { makeRouteStored, retryWhileRoutingMoves } from './route-stored.ts'
 import { readEnvelopes } from './sql.ts'
 
-export interface SettleDeadLettersTools {
+interface SettleDeadLettersTools {
   store: Store
   router: Router
   wakeups: Wakeups
@@ -34,7 +34,7 @@ export interface Settled {
   done: number
 }
 
-export type SettleDeadLetters = (
+type SettleDeadLetters = (
   what: 'replay' | 'discard',
   principal: Principal,
   scope: DeadLetterScope,

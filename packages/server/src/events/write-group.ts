@@ -28,7 +28,7 @@ export interface RoutedSubmission {
   routed: Routed
 }
 
-export interface WrittenGroup {
+interface WrittenGroup {
   /** The outcomes of each submission, in order. */
   outcomes: PublishOutcome[][]
   /** The recipients whose mailbox has something new that was not handed to a waiting poll. */
@@ -42,7 +42,7 @@ export interface WrittenGroup {
  * less counts as costly, and it is thrown instead of reading a whole table too. `handOver` finds the polls that wait
  * for the deliveries. `ahead` is what was read of the chains of causation before.
  */
-export type WriteGroup = (
+type WriteGroup = (
   tx: Db,
   group: readonly RoutedSubmission[],
   canStartOver: boolean,

@@ -15,7 +15,7 @@ export interface AuthenticateTools {
 /**
  * Throws or rejects if the caller cannot be identified. Synchronous in the ordinary case, a token seen a moment ago.
  */
-export type Authenticate = (exchange: Exchange) => Principal | Promise<Principal>
+type Authenticate = (exchange: Exchange) => Principal | Promise<Principal>
 
 export function bearer(exchange: Exchange): string {
   if (exchange.bearer === null) throw unauthenticated()
@@ -23,7 +23,7 @@ export function bearer(exchange: Exchange): string {
 }
 
 /** Rejects if the key of a caller that was identified before has ended since. Its token may have run out. */
-export type RequireStanding = (exchange: Exchange) => Promise<void> | undefined
+type RequireStanding = (exchange: Exchange) => Promise<void> | undefined
 
 const API_KEY = 'ak_live_'
 const EXCHANGE_IT =

@@ -6,7 +6,7 @@ import { makeStepTurns, type Pause } from '../kernel/step-turns.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Reads one long body when its turn has come. */
-export type ReadInTurn = <T>(read: () => T | Promise<T>) => Promise<T>
+type ReadInTurn = <T>(read: () => T | Promise<T>) => Promise<T>
 
 export interface BodyTurns {
   /** Returns the pause to make between two steps, in which other bodies have their turn. */

@@ -18,7 +18,7 @@ import { makeSocketTurns, type SocketTurns } from './socket-turns.ts'
 import { METHODS } from './route-table.ts'
 import { tick, TICK_MS } from './slow-peers.ts'
 
-export interface ConnectionsTools {
+interface ConnectionsTools {
   clock: Clock
   makeExchange(request: IncomingMessage, response: ServerResponse): Exchange
   /** Called when a request has arrived. Returns false if it was refused and there is nothing to begin. */

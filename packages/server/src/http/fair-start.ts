@@ -30,7 +30,7 @@ const MOST_OF_FLOOD = 4
 /** A caller that sent nothing for this many turns counts as gone. Only turns with requests in them are counted. */
 const RECENT_TURNS = 1_000
 
-export type Start<T> = (exchange: T) => void
+type Start<T> = (exchange: T) => void
 
 /** The parts of a request that are needed here: whose place it takes, and whether its client is still connected. */
 export type Startable = Pick<Exchange, 'place' | 'isCounted'>

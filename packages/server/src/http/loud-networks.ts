@@ -4,7 +4,7 @@ const LOUD_FOR_MS = 60_000
 /** The oldest is forgotten first. */
 const MOST_REMEMBERED = 10_000
 
-export interface LoudNetworks {
+interface LoudNetworks {
   note(name: string): void
   has(name: string): boolean
 }

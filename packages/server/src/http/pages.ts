@@ -9,7 +9,7 @@ import type { Spec } from '../docs-site/spec.ts'
 import type { Metrics } from './metrics.ts'
 import { once, type Page } from './page.ts'
 
-export interface PageTools {
+interface PageTools {
   store: Store
   metrics: Metrics
   operations: readonly Operation[]

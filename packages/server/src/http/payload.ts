@@ -21,7 +21,7 @@ import { spoolBody } from './spool.ts'
 
 export type BodyLimits = Record<NonNullable<Operation['bodyLimit']> | 'event_batch' | 'small', number>
 
-export type ReadPayload = (exchange: Exchange) => Payload | Promise<Payload>
+type ReadPayload = (exchange: Exchange) => Payload | Promise<Payload>
 
 const JSON_ONLY = ['application/json'] as const
 const NO_BYTES = Buffer.alloc(0)

@@ -26,7 +26,7 @@ interface KeptShare extends Share {
   isKept: boolean
 }
 
-export interface Places {
+interface Places {
   /** Takes a place for a request whose caller is not known yet. Throws if the share is used up. */
   ofAddress(address: string): Place
   /** Takes a place for health, readiness and metrics. Throws as well. */

@@ -22,7 +22,7 @@ export interface Slices {
 /** Whether Node has stopped its parser until responses are taken; it then resumes the socket by itself. */
 export const isHeldByNode = (socket: Socket): boolean => (socket as Socket & { _paused?: boolean })._paused === true
 
-export interface SlicesTools {
+interface SlicesTools {
   /** Called before a slice is parsed. */
   begin(): void
   /**

@@ -33,7 +33,7 @@ export interface Sender {
 }
 
 /** What is known of a socket: its sender, and whether it has sent its requests one by one so far. */
-export interface SocketState {
+interface SocketState {
   readonly sender: Sender
   isQuiet: boolean
   /** Null while Node reads the socket by itself. */
@@ -75,7 +75,7 @@ export function pauseNew({ resting }: Sender, socket: Socket): void {
   if (resting && !socket.destroyed) pause(resting, socket)
 }
 
-export interface RestsTools {
+interface RestsTools {
   now(): number
   /** When the first request or piece of a body arrived in this turn, or in the last turn that had any. */
   turnBegan(): number
@@ -89,7 +89,7 @@ export interface RestsTools {
   onRestOver(sender: Sender): void
 }
 
-export interface Rests {
+interface Rests {
   /** Returns the resting sockets of the sender, and begins its rest if there is none. */
   ensureResting(sender: Sender): Resting
   /** Puts all sockets of the sender but one to rest. */

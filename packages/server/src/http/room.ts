@@ -28,7 +28,7 @@ export interface Holding {
   release(): void
 }
 
-export interface Room {
+interface Room {
   hold(principal: Principal | null, address: string, route?: string): Holding
   /** Throws if the agent has no room left, before anything is done for it. */
   refuseFull(principal: Principal): void

@@ -28,7 +28,7 @@ import { UNCOUNTED } from './room.ts'
 import { makeRouteTable, METHODS, type RouteTable, type Serve } from './route-table.ts'
 import { streamDeliveries } from './stream-deliveries.ts'
 
-export interface ServerTools extends AuthenticateTools, InHandTools {
+interface ServerTools extends AuthenticateTools, InHandTools {
   clock: Clock
   operations: Operations
   bodyLimits: BodyLimits

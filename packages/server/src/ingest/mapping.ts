@@ -14,7 +14,7 @@ import { MAX_DEPTH } from '../kernel/json.ts'
 import { textSteps, TooDeep } from '../kernel/json-write.ts'
 
 const PARTS = ['entity', 'action', 'id', 'subject', 'data'] as const
-export type Part = (typeof PARTS)[number]
+type Part = (typeof PARTS)[number]
 export type FullMapping = Record<Part, string>
 
 export const DEFAULT_MAPPING: FullMapping = {
@@ -47,7 +47,7 @@ export interface Mapper {
   map(arrival: Arrival): Generator<void, PreparedEvent>
 }
 
-export interface Arrival {
+interface Arrival {
   body: unknown
   /** The body as it came, valid JSON. */
   raw: Buffer

@@ -45,7 +45,7 @@ export interface BegunInterest {
 }
 
 /** Writes the record of the response. */
-export interface InterestRecord {
+interface InterestRecord {
   /** The interest that an equal request has begun and not completed: its process is gone. */
   earlier: BegunInterest | null
   /** In the first of two transactions: the interest is being created. */

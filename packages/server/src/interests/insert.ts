@@ -18,7 +18,7 @@ const MAX_INTERESTS = 10_000
  */
 const MAX_BATCH = 16
 
-export interface NewInterest {
+interface NewInterest {
   row: InterestRow
   /** Writes the record of the response, in the same transaction. */
   record(tx: Db, interest: Interest): Promise<void>

@@ -1,6 +1,6 @@
 // Exponential back-off with jitter, as a pure function: the caller supplies the randomness.
 
-export interface Backoff {
+interface Backoff {
   firstMs: number
   maxMs: number
 }

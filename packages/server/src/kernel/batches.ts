@@ -7,7 +7,7 @@
 import { makeCounts } from './counts.ts'
 import { fairQueue } from './fair-queue.ts'
 
-export interface BatchOptions<Item, Result> {
+interface BatchOptions<Item, Result> {
   /** Carries out a batch. Returns a result for each item, in order; a promise that rejects fails its item alone. */
   run(items: readonly Item[]): Promise<readonly (Result | Promise<Result>)[]>
   /** The most batches under way at once; unbounded by default. */
@@ -49,7 +49,7 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void
 }
 
-export interface Batches<Item, Result> {
+interface Batches<Item, Result> {
   add(item: Item): Promise<Result>
 }
 

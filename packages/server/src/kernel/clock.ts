@@ -40,7 +40,7 @@ export interface Clock {
 }
 
 /** The sources that a clock is made of. */
-export interface Machine {
+interface Machine {
   /** The time of day, which an administrator, a time server or a resumed virtual machine may move either way. */
   wall(): number
   elapsed(): number

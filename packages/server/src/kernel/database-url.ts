@@ -1,7 +1,7 @@
 // The address of a PostgreSQL database: one server, or several of which one takes writes, as libpq writes it:
 // postgres://user:password@first:5432,second:5433/name?target_session_attrs=read-write
 
-export interface DatabaseServers {
+interface DatabaseServers {
   /** One address for each server, in the order given. */
   urls: string[]
   /** Whether to look for the server that takes writes before any query. */

@@ -5,7 +5,7 @@ interface Line<T> {
   next: number
 }
 
-export interface FairQueue<T> {
+interface FairQueue<T> {
   readonly size: number
   push(tenant: string, sender: string, item: T): void
   /** Takes the item whose turn it is. Skips tenants that are left out. */

@@ -9,7 +9,7 @@ const MOST = (WINDOW * 2) / 3
 /** How many of them the other callers must have sent together to count as present. */
 const OTHERS = 4
 
-export interface Flood<Who> {
+interface Flood<Who> {
   /** Counts a request of `who`. */
   heard(who: Who): void
   /** Whether `who` sent most of the last window, beside others. */

@@ -6,7 +6,7 @@ import { makeTurns, type Turns } from './turns.ts'
 /** For `mostWaiting` where every request may wait. No more requests than this are in hand. */
 export const ANY_NUMBER = 10_000
 
-export interface Shares {
+interface Shares {
   /** What waits, as a refusal names it. */
   what: string
   ofNode: number

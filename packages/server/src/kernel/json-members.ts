@@ -45,7 +45,7 @@ export interface MemberChoice {
   asText: ReadonlySet<string>
 }
 
-export type ReadMembers = { ok: true; value: unknown } | { ok: false; problem: string }
+type ReadMembers = { ok: true; value: unknown } | { ok: false; problem: string }
 
 /** A text of 32,768 characters, each written as two escapes. Nothing longer passes a check of its shape. */
 const MAX_TEXT = 393_218

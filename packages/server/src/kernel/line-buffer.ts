@@ -20,7 +20,7 @@ const TRY_AGAIN_MS = 5
 /** How many bytes wait to be written, at most. */
 const MOST_WAITING = 16_777_216
 
-export interface LineBufferOptions {
+interface LineBufferOptions {
   /** The most that is written at once, except for a line that is longer. */
   size?: number
   mostWaiting?: number

@@ -4,7 +4,7 @@ import { pino, type Logger as PinoLogger } from 'pino'
 import { lineBuffer, type LineBuffer } from './line-buffer.ts'
 import { hideKeys } from './hide-keys.ts'
 
-export interface RequestLine {
+interface RequestLine {
   requestId: string
   method: string
   path: string

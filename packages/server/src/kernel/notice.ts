@@ -3,7 +3,7 @@
 import type { Clock } from './clock.ts'
 import { Stop } from './stop.ts'
 
-export interface Notice {
+interface Notice {
   /** Resolves after that many milliseconds, or when it is cut short. */
   wait(ms: number): Promise<void>
   /** Ends the wait. Returns false if none is under way. */

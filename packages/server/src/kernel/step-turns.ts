@@ -44,7 +44,7 @@ export interface StepTurns {
   take(tenant: string, sender: string): Promise<void>
 }
 
-export interface TimedStepTurns extends StepTurns {
+interface TimedStepTurns extends StepTurns {
   /** Whether nothing waits and this turn has taken less than `withinMs` since its first step was requested. */
   isFree(withinMs: number): boolean
 }
@@ -52,7 +52,7 @@ export interface TimedStepTurns extends StepTurns {
 /** The most turns that a step is followed by without another. */
 const MOST_RESTED = 32
 
-export interface StepTurnsOptions {
+interface StepTurnsOptions {
   now?: () => number
   yieldCpu?: YieldCpu
   /**

@@ -10,7 +10,7 @@ export interface Turns {
   take<T>(tenant: string, agent: string, work: () => Promise<T>): Promise<T>
 }
 
-export interface TurnsOptions {
+interface TurnsOptions {
   /** What waits, as a refusal names it: `searches waiting`. */
   what: string
   atOnce: number

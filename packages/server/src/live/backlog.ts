@@ -18,7 +18,7 @@ export interface Backlog {
   ofAdmin: { waiting: number; oldestAt: number | null }
 }
 
-export type MeasureBacklog = (now: number, change: number) => Promise<Backlog>
+type MeasureBacklog = (now: number, change: number) => Promise<Backlog>
 
 function add(to: { waiting: number; oldestAt: number | null }, waiting: number, oldest: number | null): void {
   to.waiting += waiting

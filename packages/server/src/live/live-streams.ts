@@ -21,7 +21,7 @@ import type { Store } from '../store/db.ts'
 import { choose, FILTER_STEPS, matchingType, type Choice, type Chosen } from './choose.ts'
 import { watchTenant, type LiveLook, type TenantWatch, type WatchTools } from './watch-tenant.ts'
 
-export interface LiveTools extends WatchTools {
+interface LiveTools extends WatchTools {
   identify: Identify
   log: Logger
 }

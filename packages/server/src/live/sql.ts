@@ -12,7 +12,7 @@ export const newestSince = (db: Db, tenantId: string, since: number, limit: numb
     [tenantId, since, limit],
   )
 
-export interface BacklogPage {
+interface BacklogPage {
   rows: number
   last: string | null
   waiting: number

@@ -12,7 +12,7 @@ import { resultOf } from '../operations/response.ts'
 const API_KEY = /^ak_live_[A-Za-z0-9]{32}$/
 const MAX_KEPT = 10_000
 
-export type Authenticate = (bearer: string, options: CallOptions) => Promise<Principal>
+type Authenticate = (bearer: string, options: CallOptions) => Promise<Principal>
 
 export function makeAuthenticate(operations: Operations, identify: Identify): Authenticate {
   /** The last token that each key was exchanged for. Revoking the key ends it like any other token. */

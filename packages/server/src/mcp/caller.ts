@@ -10,7 +10,7 @@ import { readListedEvent } from './long-data.ts'
 import type { ResultTurn } from './result-turn.ts'
 import type { ToolCaller, EventOf } from './tool.ts'
 
-export interface CallerTools {
+interface CallerTools {
   operations: Operations
   principal: Principal
   options: CallOptions

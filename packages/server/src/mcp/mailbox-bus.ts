@@ -5,13 +5,13 @@ import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Wakeups } from '../delivery/wake.ts'
 import { MAILBOX_URI } from './resources.ts'
 
-export interface Subscriber {
+interface Subscriber {
   recipientId: string
   /** Resolves when the client has taken the next message. */
   taken(): Promise<void>
 }
 
-export interface MailboxBus extends ServerEventBus {
+interface MailboxBus extends ServerEventBus {
   /** Subscriptions that are opened while `work` runs belong to this subscriber. */
   runAs<T>(subscriber: Subscriber, work: () => T): T
 }

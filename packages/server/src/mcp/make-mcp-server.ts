@@ -107,7 +107,7 @@ async function run(
   }
 }
 
-export interface McpServerOptions {
+interface McpServerOptions {
   version: string
   /** The agent that the model is, if it is known. */
   agentId: string | null

@@ -26,7 +26,7 @@ import { makeOutlet } from './outlet.ts'
 import { makeResultTurn } from './result-turn.ts'
 import { makeSubscriptions, MAX_SUBSCRIPTIONS } from './subscriptions.ts'
 
-export interface McpTools {
+interface McpTools {
   operations: Operations
   identify: Identify
   wakeups: Wakeups

@@ -15,7 +15,7 @@ export interface Outlet {
   taken(): Promise<void>
 }
 
-export interface HttpOutlet extends Outlet {
+interface HttpOutlet extends Outlet {
   /** Writes the response as fast as the client takes it. */
   write(exchange: Exchange, response: Response): Promise<void>
   /** The request is over: nobody waits for the client any longer. */

@@ -13,7 +13,7 @@ export const MAX_ID_LENGTH = 255
 /** No resource has a longer URI: ids have 30 characters. */
 const MAX_URI_LENGTH = 2_048
 
-export type Messages = { ok: true; value: unknown; count: number } | { ok: false; code: number; problem: string }
+type Messages = { ok: true; value: unknown; count: number } | { ok: false; code: number; problem: string }
 
 interface Message {
   id?: unknown

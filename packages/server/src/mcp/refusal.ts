@@ -1,6 +1,6 @@
 // An error of the catalogue, thrown in this process or received over HTTP.
 
-export interface Refusal {
+interface Refusal {
   code: string
   message: string
   details: unknown

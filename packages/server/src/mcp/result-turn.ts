@@ -9,7 +9,7 @@ export interface ResultTurn {
   leave(): void
 }
 
-export interface ResultTurnOfRequest extends ResultTurn {
+interface ResultTurnOfRequest extends ResultTurn {
   /** The request is over: what still works for it gets no turn, because nobody would end that. */
   close(): void
 }

@@ -8,7 +8,7 @@ import type { ToolCaller } from './tool.ts'
 /** A few seconds: programs that call tools give up on a call after a time of their own, often a minute. */
 const ATTEMPTS = 8
 
-export interface StdioOptions {
+interface StdioOptions {
   url: string
   apiKey: string
   version: string

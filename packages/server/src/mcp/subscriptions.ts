@@ -16,13 +16,13 @@ interface Entry {
   isVerifying: boolean
 }
 
-export interface OpenSubscription {
+interface OpenSubscription {
   /** Aborted when the caller may no longer listen. */
   readonly signal: AbortSignal
   close(): void
 }
 
-export interface Subscriptions {
+interface Subscriptions {
   /** `verify` rejects with a refusal when the credential is no longer valid. Throws if the agent has too many open. */
   open(recipientId: string, verify: () => Promise<unknown>): OpenSubscription
 }

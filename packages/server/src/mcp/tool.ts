@@ -3,7 +3,7 @@
 import { Type, type Operation, type ResultOf, type Schema, type Static } from '@sensorium/contract'
 import type { Pause } from '../kernel/step-turns.ts'
 
-export interface CallInput {
+interface CallInput {
   params?: Record<string, string>
   query?: Record<string, unknown>
   body?: unknown

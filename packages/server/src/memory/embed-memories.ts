@@ -59,7 +59,7 @@ export interface Embedding {
   close(): Promise<void>
 }
 
-export interface EmbeddingTools {
+interface EmbeddingTools {
   store: Store
   index: MemoryIndex
   embedder: Embedder

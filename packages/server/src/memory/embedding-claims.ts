@@ -50,7 +50,7 @@ export interface EmbeddingClaims {
   close(): void
 }
 
-export interface ClaimTools {
+interface ClaimTools {
   store: Store
   model: string
   /** How many memories are claimed at once. */

@@ -26,7 +26,7 @@ function wordsHeld(frequencies: ArrayLike<number>): number {
   return held
 }
 
-export interface Compared {
+interface Compared {
   frequencies: ArrayLike<number>
   /** Null while the memory is not embedded and only its words are known. */
   cos: number | null

@@ -9,7 +9,7 @@ import { allOf, disjointGone, disjointSeenBy, goneCondition, seenBy, type Condit
 import { listMemoriesById, pageMemories } from './sql.ts'
 import { jsonBody, type Reading } from './wire.ts'
 
-export interface MemoryQuery {
+interface MemoryQuery {
   offset?: number
   limit?: number
   type?: MemoryType

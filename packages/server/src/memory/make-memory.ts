@@ -32,7 +32,7 @@ export interface MemoryParts {
   close(): Promise<void>
 }
 
-export interface MemoryPartsTools {
+interface MemoryPartsTools {
   config: Pick<Config, 'embeddings' | 'rerank' | 'dataDir' | 'database'>
   store: Store
   clock: Clock

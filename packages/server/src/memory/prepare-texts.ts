@@ -19,7 +19,7 @@ type Changes = Static<typeof MemoryUpdate>
 /** Texts are analysed only while the client of the principal waits for it. */
 export type WaitingPrincipal = Principal & WaitingCaller
 
-export interface PrepareTools extends KeepAheadTools {
+interface PrepareTools extends KeepAheadTools {
   index: Pick<MemoryIndex, 'analyseAhead'>
 }
 

@@ -12,7 +12,7 @@ import { lockByExternalId, type MemoryRow } from './sql.ts'
 import { isSameVersion, timeOfChange } from './versions.ts'
 import { writeChange } from './write-change.ts'
 
-export interface PutMemory {
+interface PutMemory {
   memory: MemoryRow
   outcome: 'made' | 'changed' | 'same'
 }

@@ -30,7 +30,7 @@ import { tokenLikeness } from './token-likeness.ts'
 /** From 0 for messages to 1 for pages, by the average length in words of the memories that the caller sees. */
 export const longness = (averageLength: number): number => clamp01((averageLength - 40) / 60)
 
-export interface Blend {
+interface Blend {
   lex: number
   cos: number
   tok: number

@@ -23,7 +23,7 @@ import { askedWords, type Word } from './index/terms.ts'
 import { formsOf } from './index/word-forms.ts'
 import { jsonBody, type MemoryItem, type Reading } from './wire.ts'
 
-export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
+type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain'> & {
   /**
    * Half of this is for embedding the query: after that the search goes by words alone. The other half is for the
    * search itself: after that it fails.
@@ -34,7 +34,7 @@ export type RecallOptions = Omit<Static<typeof MemorySearch>, 'query' | 'explain
 /** Returns ids with their scores, best first. Changes nothing: neither accessed_at nor the count of searches. */
 export type Recall = (viewer: Viewer, query: string, options?: RecallOptions) => Promise<Recalled[]>
 
-export interface RecallTools {
+interface RecallTools {
   index: MemoryIndex
   embedQuery: EmbedQuery
   /** Only vectors of this model are compared. */

@@ -8,7 +8,7 @@ const STEP = 2_000
 /** How often progress is checked while another process has claimed the rest. */
 const LOOK_AGAIN_MS = 250
 
-export interface ReindexTools {
+interface ReindexTools {
   store: Store
   embedding: Embedding
   model: string

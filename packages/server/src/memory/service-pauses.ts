@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock.ts'
 
 const PAUSE_MS = 5_000
 
-export interface ServicePauses {
+interface ServicePauses {
   isPaused(tenantId: string): boolean
   succeeded(): void
   failed(tenantId: string, mayBeAboutText: boolean): void

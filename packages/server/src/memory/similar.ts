@@ -29,13 +29,13 @@ const SHORT = 1_000
 /** Tenants that compare a new memory at the same time; each compares one. */
 const MAX_LOOKING = 2
 
-export interface Likeness {
+interface Likeness {
   id: string
   score: number
 }
 
 /** The vectors of a text, and the memories similar to it, before it is written. */
-export interface ComparedText {
+interface ComparedText {
   vectors: ReadyVectors
   similar: Likeness[]
 }

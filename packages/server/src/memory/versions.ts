@@ -190,7 +190,7 @@ export const deleteVersions = (tx: Db, tenantId: string, id: string): Promise<Le
   )
 
 /** The texts of a memory that may be long. */
-export type LongTexts = Pick<MemoryRow, 'title' | 'content'> & MetadataColumns
+type LongTexts = Pick<MemoryRow, 'title' | 'content'> & MetadataColumns
 /** A memory without them. */
 export type ShortFields = Omit<MemoryRow, keyof LongTexts>
 

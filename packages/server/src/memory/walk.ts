@@ -31,7 +31,7 @@ export interface Way {
 }
 
 /** Pauses for other callers when a page or more was read since the last pause; a short traversal never waits. */
-export interface Pace {
+interface Pace {
   did(rows: number): void
   next(): Promise<void>
 }

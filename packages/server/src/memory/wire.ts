@@ -97,7 +97,7 @@ export interface MemoryItem {
   after?: string
 }
 
-export interface Response {
+interface Response {
   /** The JSON before the first item, and after the last, given how many items were written. */
   open: string
   close(items: number): string

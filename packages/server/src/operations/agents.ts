@@ -16,7 +16,7 @@ import { longList } from './long-list.ts'
 import { created, noContent, ok } from './response.ts'
 import { read, write, type Binding } from './binding.ts'
 
-export interface AgentOperationTools extends KeyTools {
+interface AgentOperationTools extends KeyTools {
   announce: Announce
   quotas: Quotas
   wakeups: Wakeups

@@ -15,7 +15,7 @@ import { ok } from './response.ts'
 const FAILED_EXCHANGES = 30
 export const FAILED_EXCHANGES_WINDOW_S = 60
 
-export interface AuthOperationTools extends KeyTools {
+interface AuthOperationTools extends KeyTools {
   store: Store
   limiter: RateLimiter
   subjectsOf: SubjectsOf

@@ -25,7 +25,7 @@ import { ok, type OperationResponse } from './response.ts'
 import { own, read, write, type Binding } from './binding.ts'
 import { pauseOf } from './pause-of.ts'
 
-export interface DeliveryOperationTools {
+interface DeliveryOperationTools {
   store: Store
   claim: Claim
   identify: Identify

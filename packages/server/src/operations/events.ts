@@ -26,7 +26,7 @@ import { goneOf, type Call } from './call.ts'
 import type { RecordResponse } from './write-record.ts'
 import { pauseOf } from './pause-of.ts'
 
-export interface EventOperationTools {
+interface EventOperationTools {
   store: Store
   publish: Publish
   router: Router
@@ -51,7 +51,7 @@ export function responseTo(outcome: PublishOutcome): OperationResponse {
 }
 
 /** What is published: an event, or a batch in which an invalid event is replaced by a Failure. */
-export type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
+type Publishable = PreparedEvent | readonly (PreparedEvent | Failure)[]
 
 const isBatch = (given: Publishable): given is readonly (PreparedEvent | Failure)[] => Array.isArray(given)
 

@@ -8,7 +8,7 @@ import type { CallOptions } from './call.ts'
 import { responseTo } from './events.ts'
 
 /** The request as it was signed. Its body is not parsed before the signature is verified. */
-export type SignedRequest = Pick<Arrived, 'headers' | 'raw'>
+type SignedRequest = Pick<Arrived, 'headers' | 'raw'>
 
 const networkOfCaller = ({ clientAddress = '' }: CallOptions): string => networkOf(clientAddress)
 

@@ -8,7 +8,7 @@ import { checkFilter } from '../routing/check-filter.ts'
 import { own, read, type Binding } from './binding.ts'
 import { ok } from './response.ts'
 
-export interface LiveOperationTools {
+interface LiveOperationTools {
   live: LiveStreams
   activity: Activity
   now(): number

@@ -67,7 +67,7 @@ const related = (row: RelationshipRow): OperationResponse => ({
   resourceId: row.id,
 })
 
-export interface MemoryOperationTools extends MemoryTools {
+interface MemoryOperationTools extends MemoryTools {
   store: Store
   index: MemoryIndex
   similar: Pick<Similar, 'compareNew'>

@@ -14,7 +14,7 @@ import { prepared, read, type Binding } from './binding.ts'
 import { waitingPrincipal } from './call.ts'
 import { shown } from './memories.ts'
 
-export interface MemoryKeepingTools extends MemoryTools {
+interface MemoryKeepingTools extends MemoryTools {
   store: Store
   index: MemoryIndex
   similar: Similar

@@ -8,7 +8,7 @@ import { goneOf } from './call.ts'
 import { ok } from './response.ts'
 import type { CompileCheck } from './validate.ts'
 
-export interface MemoryTransferTools extends Omit<ImportTools, 'checkMemory' | 'checkRelationship' | 'begun'> {
+interface MemoryTransferTools extends Omit<ImportTools, 'checkMemory' | 'checkRelationship' | 'begun'> {
   compileCheck: CompileCheck
 }
 

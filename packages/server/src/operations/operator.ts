@@ -10,7 +10,7 @@ import { readUsage } from '../tenants/usage.ts'
 import { noContent, ok } from './response.ts'
 import { browse, read, write, type Binding } from './binding.ts'
 
-export interface OperatorOperationTools extends KeyTools {
+interface OperatorOperationTools extends KeyTools {
   announce: Announce
   /** This process's cache of tenant settings; null if no service runs in it. */
   settings: SettingsCache | null

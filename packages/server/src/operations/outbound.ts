@@ -5,7 +5,7 @@ import type { Streams } from '../outbound/streams.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { own, write, type Binding } from './binding.ts'
 
-export interface OutboundOperationTools {
+interface OutboundOperationTools {
   secrets: Secrets
   streams: Streams
   now(): number

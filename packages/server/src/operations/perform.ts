@@ -24,7 +24,7 @@ import type { RecordResponse } from './write-record.ts'
 const MAX_KEY_LENGTH = 255
 const NO_OPTIONS: CallOptions = {}
 
-export interface PerformTools extends AdmitTools {
+interface PerformTools extends AdmitTools {
   store: Store
   idempotency: Idempotency
   compileCheck: CompileCheck
@@ -32,7 +32,7 @@ export interface PerformTools extends AdmitTools {
 }
 
 /** Carries out one operation. */
-export type Run = (principal: Principal, input: Input, options: CallOptions) => Promise<OperationResponse>
+type Run = (principal: Principal, input: Input, options: CallOptions) => Promise<OperationResponse>
 
 export interface Operations {
   /** Carries out a call. */

@@ -67,7 +67,7 @@ export function withRequestId(response: OperationResponse, requestId = ''): Oper
 export const requestName = (r: RequestKey): string =>
   JSON.stringify([r.tenantId, r.principalId, r.method, r.path, r.key])
 
-export interface RecordedResponses {
+interface RecordedResponses {
   rowOf(request: RequestKey, response: OperationResponse): RecordRow
   responseOf(request: RequestKey, row: RecordRow): OperationResponse
 }

@@ -5,7 +5,7 @@ import type { Store } from '../store/db.ts'
 import { own, type Binding } from './binding.ts'
 import { MAX_RECORDED_READ } from './idempotency.ts'
 
-export interface SearchTools {
+interface SearchTools {
   store: Store
   recall: Recall
   now(): number

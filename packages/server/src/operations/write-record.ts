@@ -56,7 +56,7 @@ export const leftMark = (body: string): LeftMark => ({ ...(JSON.parse(body) as {
 const RENEW_MS = 10_000
 export const GONE_MS = 30_000
 
-export interface WriteRecord {
+interface WriteRecord {
   /** For the work. */
   readonly record: RecordResponse
   /** Writes the record. Throws `LostRace` if another node was first. */

@@ -2,7 +2,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Endpoint } from './endpoint.ts'
 
-export interface Alarm {
+interface Alarm {
   /** Marks the endpoint as due at that time, or at once if the time has come. */
   wakeAt(endpoint: Endpoint, at: number): void
   stop(): void

@@ -10,7 +10,7 @@ import { RESPONSE_WITHIN_MS } from './post.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSlots, REPUTATIONS, type Grant, type Reputation } from './slots.ts'
 
-export interface ClaimPushesTools {
+interface ClaimPushesTools {
   claim: Claim
   secrets: Secrets
   clock: Clock
@@ -27,7 +27,7 @@ export interface ClaimPushesTools {
   forget(endpoint: Endpoint): void
 }
 
-export interface ClaimPushes {
+interface ClaimPushes {
   /** Puts an endpoint in line for slots, if it has something due and may be tried now. */
   want(endpoint: Endpoint): void
   /** Releases the slot and the memory of a push that is over. */

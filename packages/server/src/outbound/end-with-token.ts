@@ -1,7 +1,7 @@
 // A stream lasts no longer than its token: it ends when the token expires, its key is revoked or its agent deactivated.
 import type { Identify } from '../auth/identify.ts'
 
-export interface Verified {
+interface Verified {
   token: string
   /** Whether the token is being verified. */
   verifying: boolean

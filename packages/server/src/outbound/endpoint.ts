@@ -39,7 +39,7 @@ export interface Endpoint {
  * still under way to the one before updates the old history, which nobody reads any more. Another path or query of the
  * same origin does not: with a new one before each event, the breaker of an endpoint would never open.
  */
-export interface History extends Responses {
+interface History extends Responses {
   underWay: number
   /** Whether it has ever responded, with any status. */
   isProven: boolean

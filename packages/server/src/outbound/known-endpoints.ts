@@ -9,7 +9,7 @@ import type { Store } from '../store/db.ts'
 import { blockedFor, newEndpoint, noteUrl, type Endpoint } from './endpoint.ts'
 import { pagePushed, pushedAmong, type PushedAgent } from './sql.ts'
 
-export interface KnownEndpointsTools {
+interface KnownEndpointsTools {
   store: Store
   wakeups: Wakeups
   announcements: Announcements
@@ -19,7 +19,7 @@ export interface KnownEndpointsTools {
   markDue(endpoint: Endpoint): void
 }
 
-export interface KnownEndpoints {
+interface KnownEndpoints {
   get(agentId: string): Endpoint | undefined
   all(): Iterable<Endpoint>
   /** Something may have arrived for these recipients. */

@@ -18,7 +18,7 @@ export interface PostRequest {
   askedAt: bigint
 }
 
-export interface PostBySchemeTools {
+interface PostBySchemeTools {
   clock: Clock
   log: Logger
   /** Whether addresses outside of the public internet may be pushed to. */

@@ -33,7 +33,7 @@ export function makeOpenSecret(sealing: Secrets): OpenSecret {
   }
 }
 
-export type OpenSecret = (sealed: string, mailbox: Mailbox) => string
+type OpenSecret = (sealed: string, mailbox: Mailbox) => string
 
 export interface Target {
   url: string

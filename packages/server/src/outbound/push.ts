@@ -30,7 +30,7 @@ import { makeSettlePush, type Pushed, type SettlePushTools, type Unknown } from 
 import { signedHeaders } from './signature.ts'
 import type { Grant } from './slots.ts'
 
-export interface PushTools extends SettlePushTools {
+interface PushTools extends SettlePushTools {
   claim: Claim
   wakeups: Wakeups
   secrets: Secrets

@@ -29,7 +29,7 @@ export interface Looked {
   waitMs: number
 }
 
-export interface Refresh {
+interface Refresh {
   /** Looks up what the open streams have to know by now. */
   look(open: Iterable<Looked>, now: number, elapsed: number): void
   /** Called when a stream has become full. */

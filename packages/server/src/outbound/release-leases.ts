@@ -16,7 +16,7 @@ interface Ended {
   leases: EndingLease[]
 }
 
-export interface ReleaseLeases {
+interface ReleaseLeases {
   /** Resolves when the leases are released, or have to lapse by themselves. */
   (ended: Ended): Promise<void>
   /** Resolves when nothing is being released any more. */
@@ -25,7 +25,7 @@ export interface ReleaseLeases {
 
 const MAX_GROUP = 50
 
-export interface ReleaseTools {
+interface ReleaseTools {
   store: Store
   wakeups: Wakeups
   activity: Activity

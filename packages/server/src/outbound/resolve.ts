@@ -41,7 +41,7 @@ interface Kept {
   askedAt: number
 }
 
-export interface ResolveTools {
+interface ResolveTools {
   elapsed: () => number
   /** The name servers to ask instead of those of the system. */
   servers?: readonly string[]

@@ -48,7 +48,7 @@ export interface OutgoingPush {
   mailbox: Mailbox
 }
 
-export interface Connecting {
+interface Connecting {
   agents: { 'http:': Agent; 'https:': https.Agent }
   lookup: LookupFunction
   /** Called for a new connection to https. */

@@ -36,7 +36,7 @@ type Interrupted = Pushed & { outcome: { kind: 'interrupted'; why: string } }
 type Failed = Pushed & { outcome: { error: string } }
 
 /** Resolves when the outcome is on disk, with the time of the next attempt if the delivery waits for one. */
-export type SettlePush = (pushed: Pushed) => Promise<number | null>
+type SettlePush = (pushed: Pushed) => Promise<number | null>
 
 const MAX_GROUP = 200
 /** The store may be unavailable for a moment, which the lease allows for. When it lapses the delivery is due again. */

@@ -40,7 +40,7 @@ const sum = (held: ByReputation): number => held.proven + held.new + held.suspec
 const roomIn = (held: ByReputation, reputation: Reputation, total: number): number =>
   Math.min(total - sum(held), total * SHARE[reputation] - held[reputation])
 
-export interface Slots<E> {
+interface Slots<E> {
   /** Puts an endpoint in line; one that is in line already keeps its position. */
   line(tenant: string, reputation: Reputation, endpoint: E): void
   /**

@@ -33,7 +33,7 @@ export const pagePushed = (db: Db, after: string, limit: number, now: number) =>
     [now, after, limit],
   )
 
-export interface TargetRow {
+interface TargetRow {
   delivery_endpoint: string
   retry_schedule: string | null
   sealed: string | null

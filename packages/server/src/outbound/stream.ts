@@ -41,7 +41,7 @@ export interface Stream {
   lapsesAt(): number
 }
 
-export interface StreamTools {
+interface StreamTools {
   claim: Claim
   clock: Clock
   longInTurn: InTurn

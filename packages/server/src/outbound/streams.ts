@@ -25,7 +25,7 @@ import { openStream } from './stream.ts'
 import { makeTicker } from './ticker.ts'
 import { endWithToken } from './end-with-token.ts'
 
-export interface StreamsTools {
+interface StreamsTools {
   store: Store
   claim: Claim
   wakeups: Wakeups
@@ -48,7 +48,7 @@ export interface OpenedStream {
 }
 
 /** A place for a stream: it is opened, or left. */
-export interface StreamPlace {
+interface StreamPlace {
   open(sink: Sink, token: string): OpenedStream
   leave(): void
 }

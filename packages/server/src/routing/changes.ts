@@ -8,7 +8,7 @@ import { one, type Db, type Insert } from '../store/db.ts'
  * by the id of the agent, `source` (a name that only a webhook or a connector publishes under) by the id of the webhook
  * or connector.
  */
-export type ChangeKind = 'interest' | 'feed' | 'channel' | 'agent' | 'source'
+type ChangeKind = 'interest' | 'feed' | 'channel' | 'agent' | 'source'
 
 const lockOf = (tenantId: string): string => `routing ${tenantId}`
 

@@ -51,7 +51,7 @@ export const fromInterest = (row: RoutedInterestRow): Subscription => ({
 })
 
 /** The place of a row among the feeds or the members of a tenant. */
-export interface InChannel {
+interface InChannel {
   channel_id: string
   id: string
 }

@@ -11,7 +11,7 @@ import { randomBytes } from 'node:crypto'
 import { one, type Db, type Store } from './db.ts'
 
 /** What changed, and what the payload is. */
-export type Topic =
+type Topic =
   /** An agent's fields or status; the payload is its id. */
   | 'agent'
   /** The standing of a tenant's keys; the payload is the tenant's id. */

@@ -10,7 +10,7 @@ import { newestVersion } from './migrate.ts'
 const ALL_PAGES = 2 ** 31 - 1
 
 /** What a database file says about itself. */
-export interface StoreFile {
+interface StoreFile {
   bytes: number
   schemaVersion: number
   /** Identifies the master secret that the store was made with. */

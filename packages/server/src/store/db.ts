@@ -193,7 +193,7 @@ export interface TxOptions {
   takesLong?: boolean
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /**
    * The data may be two seconds old, and is read from a replica if there is one. For what people look through, never
    * for what an agent has just done.

@@ -4,7 +4,7 @@ import type { Db, Store } from './db.ts'
 import { distributeTables, hasCitus } from './distribution.ts'
 import { MIGRATING } from './migrate.ts'
 
-export interface Distributed {
+interface Distributed {
   /** The tables that were distributed now. */
   tables: string[]
   /** The errors of workers that refused the settings which a session cannot bring there; empty if none did. */

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import type { Db, Reads } from './db.ts'
 
-export type Distribution = 'tenant' | 'reference' | 'local'
+type Distribution = 'tenant' | 'reference' | 'local'
 
 /** The table whose shards decide where those of all others lie. */
 export const ANCHOR = 'routing_versions'

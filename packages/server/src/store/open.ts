@@ -19,7 +19,7 @@ export interface Opened {
   secrets: Secrets
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   observe?: Observe
   /** Called when connections are lost or regained. */
   warn?: (what: string, error: unknown) => void

@@ -26,7 +26,7 @@ const QUICK_MS = 1
 /** How much a slow flush counts after each further one: a disk is quick again after some twenty. */
 const FADING = 0.95
 
-export interface Checkpointed {
+interface Checkpointed {
   /** Pages that were in the log. */
   log: number
 }

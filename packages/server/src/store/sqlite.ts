@@ -77,7 +77,7 @@ export interface ReaderDb extends Db {
   each(sql: string, values: readonly Value[], visit: (cells: Cells) => void): void
 }
 
-export interface ReadConnection {
+interface ReadConnection {
   /** Runs the queries of `work` on one state of the store, whatever is committed meanwhile. One call at a time. */
   snapshot<T>(work: (db: ReaderDb) => Promise<T>): Promise<T>
   close(): void

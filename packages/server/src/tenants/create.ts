@@ -7,7 +7,7 @@ import { createAdminKey } from './admin-keys.ts'
 import { shownTenant } from './list.ts'
 import { findTenant, insertOrgAdmin, insertTenant, type TenantRow } from './sql.ts'
 
-export interface NewTenant {
+interface NewTenant {
   tenant: Tenant
   admin_key: string
 }

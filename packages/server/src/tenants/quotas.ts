@@ -19,7 +19,7 @@ import type { SettingsOf } from './settings.ts'
 import { countUpTo, sumMetric } from './sql.ts'
 import { dayOf, STORED_BYTES } from './usage.ts'
 
-export type QuotaKind = 'agents' | 'interests' | 'memories'
+type QuotaKind = 'agents' | 'interests' | 'memories'
 
 export interface Quotas {
   /** Whether the tenant has a quota on what it publishes. */

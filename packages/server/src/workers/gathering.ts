@@ -9,7 +9,7 @@ import type { Answer, ToPrimary, ToWorker } from './messages.ts'
 
 const ANSWER_WITHIN_MS = 2_000
 
-export interface Gathering<Worker> {
+interface Gathering<Worker> {
   hear(from: Worker, message: ToPrimary): void
   /** The worker has ended. */
   end(worker: Worker): void

@@ -8,7 +8,7 @@ export const LOOK_EVERY_MS = 5_000
 /** 30 seconds. The longest turns of a healthy worker, a garbage collection of a large heap, take a second or two. */
 const MAX_UNANSWERED = 6
 
-export interface HangWatch<Worker> {
+interface HangWatch<Worker> {
   begin(worker: Worker): void
   /** Whatever a worker says, it lives. */
   hear(worker: Worker): void

@@ -3,7 +3,7 @@
 import { AggregatorRegistry } from 'prom-client'
 import type { MetricsOfProcess } from '../http/metrics.ts'
 
-export interface LastCounters<Worker> {
+interface LastCounters<Worker> {
   keep(worker: Worker, metrics: MetricsOfProcess): void
   /** Adds the counters of a worker to those of all that have ended. */
   end(worker: Worker): void

@@ -23,7 +23,7 @@ const HEALTHY_AFTER_MS = 60_000
 /** Longer than the time that a worker gives itself to stop. */
 const STOP_WITHIN_MS = 17_000
 
-export interface Workers {
+interface Workers {
   /**
    * Resolves with the address once the first worker listens, and starts the others then. Rejects if the first one
    * cannot listen. The others are not waited for: what keeps one of them from starting must not hide the address and

@@ -1,5 +1,5 @@
-// Every export is used by another file: a function or constant that only its own file uses should not be exported, nor
-// a name of another file that everybody imports from there.
+// Every export is used by another file: what only its own file uses should not be exported, nor a name of another file
+// that everybody imports from there.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -37,12 +37,12 @@ const imported = new Set(
   }),
 )
 
-test('every exported function and constant is imported by another file', () => {
+test('every exported function, constant and type is imported by another file', () => {
   // What is taken from a file that is imported as a whole is at least named elsewhere.
   const isUsed = (file: string, name: string): boolean =>
     imported.has(`${file}: ${name}`) || (imported.has(file) && filesWith.get(name)! > 1)
   const unused = find(OURS).flatMap((file) =>
-    [...read(file).matchAll(/^export (?:async )?(?:const|let|function\*?|class) (\w+)/gm)]
+    [...read(file).matchAll(/^export (?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm)]
       .filter(([, name]) => !isUsed(file, name!))
       .map(([, name]) => `${file}: ${name}`),
   )

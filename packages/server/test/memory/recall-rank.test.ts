@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stem } from '../../src/memory/index/stem.ts'
-import { askedWords, countWords } from '../../src/memory/index/terms.ts'
+import { askedWords } from '../../src/memory/index/terms.ts'
 import { idf, lexical, type Words } from '../../src/memory/index/bm25.ts'
 import { languagesOf } from '../../src/memory/index/languages.ts'
 import { formsOf } from '../../src/memory/index/word-forms.ts'
 import { findPassing } from '../../src/memory/in-passing.ts'
 import { blendFor, rank, recency, STOP_WORD, tokenWeights, type Candidate } from '../../src/memory/rank.ts'
 import { tokenLikeness } from '../../src/memory/token-likeness.ts'
+import { countWords } from './count-words.ts'
 import { wordsOf } from './tools.ts'
 
 // From the paper's own examples, step by step.

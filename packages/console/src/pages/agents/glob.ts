@@ -10,7 +10,7 @@ export interface CharClass {
 }
 
 /** A part of a pattern. A literal character is a class of one. */
-export type GlobItem = '*' | '?' | CharClass
+type GlobItem = '*' | '?' | CharClass
 
 /** Returns a class such as `[a-z_]` and its end, or null if the bracket is not closed and therefore literal. */
 function classAt(pattern: readonly string[], start: number): { item: CharClass; end: number } | null {

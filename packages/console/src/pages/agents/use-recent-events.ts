@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { forFilters } from '../../api/exact-numbers.ts'
 import { useSession } from '../../session/session.ts'
 
-export interface TriedEvent extends Readonly<Record<string, unknown>> {
+interface TriedEvent extends Readonly<Record<string, unknown>> {
   id: string
   type: string
   time: string | null

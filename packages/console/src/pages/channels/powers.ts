@@ -5,7 +5,7 @@ import type { Session } from '../../session/session.ts'
 
 type Who = Pick<Session, 'kind' | 'can' | 'isSelf'>
 
-export interface Powers {
+interface Powers {
   /** The session's own membership of the channel. */
   own: Member | null
   join: boolean

@@ -10,7 +10,7 @@ import { PUBLISH } from './publish-command.ts'
 import './events.css'
 
 export const SEARCHED = ['type', 'subject', 'source', 'id', 'sender'] as const
-export type Searched = { [name in (typeof SEARCHED)[number]]?: string }
+type Searched = { [name in (typeof SEARCHED)[number]]?: string }
 
 const LABELS: Record<(typeof SEARCHED)[number], { label: string; example: string }> = {
   type: { label: 'Type pattern', example: 'com.plant.*' },

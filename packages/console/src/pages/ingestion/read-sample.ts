@@ -13,7 +13,7 @@ export interface Reading {
   problems: readonly { part: keyof IngestMapping; why: string }[]
 }
 
-export type ReadSample = (body: unknown, headers: Readonly<Record<string, string>>) => Reading
+type ReadSample = (body: unknown, headers: Readonly<Record<string, string>>) => Reading
 
 /** Only the service can make the short block of a preset. */
 const COMPACT = 'the preset makes a short block of the body, which only the service can'

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useFailureHandler } from '../../session/session.ts'
 
-export interface Task<P> {
+interface Task<P> {
   /** The current progress, or the last one once the task has ended; null before the first report. */
   progress: P | null
   error: Error | null

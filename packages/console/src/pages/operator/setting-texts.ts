@@ -1,10 +1,10 @@
 // Settings of a tenant as texts of a form. An empty text means the default.
 import type { TenantSettings, TenantSettingsUpdate } from '@sensorium/client'
 
-export type SettingName = keyof TenantSettings
+type SettingName = keyof TenantSettings
 export type SettingTexts = Record<SettingName, string>
 
-export interface SettingField {
+interface SettingField {
   name: SettingName
   label: string
   hint: string

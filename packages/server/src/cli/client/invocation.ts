@@ -6,7 +6,7 @@ import { sessionOf } from './session.ts'
 /** A person is waiting: three attempts take about a second, plus any delay that the service asks for. */
 export const ATTEMPTS = 3
 
-export interface Around {
+interface Around {
   env: NodeJS.ProcessEnv
   print: ClientInvocation['print']
   write: ClientInvocation['write']

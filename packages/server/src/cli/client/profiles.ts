@@ -4,14 +4,14 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import os from 'node:os'
 import path from 'node:path'
 
-export interface Profile {
+interface Profile {
   url: string
   key: string
   /** The agent that owns the key; null for an org-admin. */
   agent: { id: string; name: string } | null
 }
 
-export interface Profiles {
+interface Profiles {
   current: string
   profiles: Record<string, Profile>
 }

@@ -11,7 +11,7 @@ import { isOpenToOthers, profilesFile, readProfiles } from './profiles.ts'
 
 export const DEFAULT_URL = 'http://localhost:8080'
 
-export interface Session {
+interface Session {
   url: string
   key: string
   /** Null if the key comes from the environment. */

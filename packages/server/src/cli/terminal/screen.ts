@@ -8,7 +8,7 @@ export interface Screen {
   now(): number
 }
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 /** Text with a colour that a terminal shows and a pipe does not. */
 export interface Styled {

@@ -6,7 +6,7 @@ import { paint, screen, type Screen, type Styled } from './screen.ts'
 import { record } from './record.ts'
 import { cut, padEnd, padStart, widthOf } from './width.ts'
 
-export type Cell = string | number | null | Styled
+type Cell = string | number | null | Styled
 
 const GAP = 2
 /**

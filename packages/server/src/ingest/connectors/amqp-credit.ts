@@ -21,7 +21,7 @@ export interface Credit {
   idle(): Promise<void>
 }
 
-export interface CreditTools {
+interface CreditTools {
   credit: number
   clock: Clock
   /** Aborted when the connector stops or the connection ends. */

@@ -139,7 +139,7 @@ function sizeAt(bytes: Buffer, at: number): number {
 /** rhea counts on from the first id whatever it is, even if there is none, and then cannot write the outcome. */
 const isDeliveryId = (id: unknown): boolean => typeof id === 'number' && id >>> 0 === id
 
-export interface Transfers {
+interface Transfers {
   /** The size of the message that is being handed over, even if its bytes were not kept. */
   size(): number
   /** Whether the bytes of that message were kept. */

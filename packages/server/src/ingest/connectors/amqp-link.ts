@@ -28,7 +28,7 @@ const CLOSE_WITHIN_MS = 2_000
 /** How long messages on their way to the store may take when the connector is told to stop. */
 const DRAIN_MS = 5_000
 
-export interface LinkTools extends ConnectorTools {
+interface LinkTools extends ConnectorTools {
   progress: ConnectorProgress
   stopping: AbortSignal
   /** How often in a row the store was unavailable. */

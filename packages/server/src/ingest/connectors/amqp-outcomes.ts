@@ -5,7 +5,7 @@
 // reported as accepted, and be lost. So one turn reports one outcome; a different outcome waits for the next turn.
 
 /** Calls `act` now, or as soon as every earlier settlement with another outcome has been reported. */
-export type ReportOutcome = (outcome: string, act: () => void) => void
+type ReportOutcome = (outcome: string, act: () => void) => void
 
 export function makeOutcomes(): ReportOutcome {
   const waiting: { outcome: string; act: () => void }[] = []

@@ -11,7 +11,7 @@ import { connectorFor, CONNECTORS } from './kinds.ts'
 import { connectorContext, requireConnector, shownConnector } from './shown-connector.ts'
 import { insertConnector } from './sql.ts'
 
-export interface NewConnector {
+interface NewConnector {
   tenant: string
   source: string
   url: string

@@ -38,14 +38,14 @@ const LEASE_MS = 10_000
  */
 export const MAX_AT_ONCE = 4
 
-export interface Held {
+interface Held {
   lease: LeaseKey
   connector: RunningConnector
   /** When another node may take the lease. */
   until: number
 }
 
-export interface HeldConnectors {
+interface HeldConnectors {
   all: ReadonlyMap<string, Held>
   /**
    * Takes the lease and starts receiving. Does nothing if another node has it, if the connector is still

@@ -4,7 +4,7 @@ import { tenantIdOf, type RegistrationPage } from '../registration.ts'
 import { shownConnector } from './shown-connector.ts'
 import { pageConnectors } from './sql.ts'
 
-export interface ConnectorPage {
+interface ConnectorPage {
   connectors: Connector[]
   total: number
 }

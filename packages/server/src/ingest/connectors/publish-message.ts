@@ -4,7 +4,7 @@ import type { Publish } from '../../events/publish.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { StoreUnavailable } from '../../store/db.ts'
 
-export type MessageOutcome =
+type MessageOutcome =
   /** Its event is on disk. */
   | { kind: 'stored'; duplicate: boolean }
   /** The message can never become an event: if released, it would be redelivered for ever. */
@@ -12,7 +12,7 @@ export type MessageOutcome =
   /** The store could not take the message: the broker must redeliver it. */
   | { kind: 'retry'; why: string }
 
-export interface MessageTarget {
+interface MessageTarget {
   publish: Publish
   tenantId: string
   connectorId: string

@@ -7,7 +7,7 @@ import type { Rows } from '../registration.ts'
 export const OUTCOMES = ['received', 'accepted', 'duplicates', 'released', 'rejected'] as const
 export type MessageCounts = Record<(typeof OUTCOMES)[number], number>
 
-export interface ConnectorRow {
+interface ConnectorRow {
   tenant_id: string
   slug: string
   id: string

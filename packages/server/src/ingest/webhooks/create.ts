@@ -9,7 +9,7 @@ import { PRESET_MAPPINGS } from './presets.ts'
 import { insertWebhook, lockWebhooks, webhooksOfSlug, type WebhookRow } from './sql.ts'
 import { refuseShared, requireKey, secretOf, shownWebhook, webhookContext, type MadeWebhook } from './shown-webhook.ts'
 
-export interface NewWebhook {
+interface NewWebhook {
   tenant: string
   source?: string
   preset?: PresetName

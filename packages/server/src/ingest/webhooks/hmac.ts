@@ -34,7 +34,7 @@ const MAX_WAITING_BYTES = 134_217_728
 const MAX_WAITING_BYTES_OF_ADDRESS = 33_554_432
 
 /** Runs work on long bodies, a few at a time. Addresses take turns, and within an address its slugs do. */
-export type TakeTurn = <T>(address: string, slug: string, bytes: number, work: () => Promise<T>) => Promise<T>
+type TakeTurn = <T>(address: string, slug: string, bytes: number, work: () => Promise<T>) => Promise<T>
 
 export function makeHmacTurns(): TakeTurn {
   const waiting = fairQueue<() => void>()

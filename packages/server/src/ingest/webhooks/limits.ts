@@ -20,7 +20,7 @@ export interface WebhookLimits {
   verified(tenantId: string): Promise<void>
 }
 
-export interface LimitTools {
+interface LimitTools {
   refusals: RateLimiter
   requests: RateLimiter
   /** How many requests a tenant may make in a window; null if there is no limit. */

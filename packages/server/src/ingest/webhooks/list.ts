@@ -4,7 +4,7 @@ import { tenantIdOf, type RegistrationPage } from '../registration.ts'
 import { pageWebhooks } from './sql.ts'
 import { shownWebhook } from './shown-webhook.ts'
 
-export interface WebhookPage {
+interface WebhookPage {
   webhooks: Webhook[]
   total: number
 }

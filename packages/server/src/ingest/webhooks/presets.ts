@@ -6,7 +6,7 @@ import { compactGithub } from './compact-github.ts'
 import { compactStripe } from './compact-stripe.ts'
 import type { SignatureHeader } from './signature.ts'
 
-export interface Preset {
+interface Preset {
   /** The name of the source unless another is given; a form of many providers has none. */
   source?: string
   /** Accepted as well as our own header. */

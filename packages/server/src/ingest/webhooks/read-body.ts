@@ -15,7 +15,7 @@ const SPACE = 0x20
 const PERCENT = 0x25
 const EXAMPLE = { entity: 'order', action: 'created', id: 'o-1' }
 
-export interface Body {
+interface Body {
   body: unknown
   /** The JSON as it came. */
   raw: Buffer

@@ -22,7 +22,7 @@ import { readClaim, type SentHeaders } from './signature.ts'
 import { webhookOfSlug, webhooksOfSlug, type WebhookRow } from './sql.ts'
 import { makeVerify } from './verify.ts'
 
-export interface ReceiveTools {
+interface ReceiveTools {
   store: Store
   secrets: Secrets
   publish: Publish

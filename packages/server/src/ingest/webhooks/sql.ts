@@ -17,7 +17,7 @@ export interface WebhookRow {
 }
 
 /** A secret that was rotated away, and when it stops being valid. */
-export interface OldSecret {
+interface OldSecret {
   sealed: string
   until: number
 }

@@ -20,7 +20,7 @@ import { validOldSecrets, type WebhookRow } from './sql.ts'
 export type UrlKind = 'tenant' | 'webhook'
 
 /** Tries the webhooks that may have signed and returns the one that did. Throws a refusal that does not say why. */
-export type Verify = (
+type Verify = (
   urlKind: UrlKind,
   rows: readonly WebhookRow[],
   claim: SignatureClaim,

@@ -7,7 +7,7 @@ const MAX_BYTES = 8 * 1_048_576
 /** Overhead of an entry: two entries of maps, a promise and the heads of two arrays. */
 const EACH = 600
 
-export interface QueryCache {
+interface QueryCache {
   /** Returns the meaning of a text from the cache, or from `embed`. */
   of(tenantId: string, text: string, embed: () => Promise<Embedded>): Promise<Embedded>
   readonly bytes: number

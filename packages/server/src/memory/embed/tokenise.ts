@@ -32,7 +32,7 @@ export function* wordSlicesOf(whole: string): Generator<string> {
 }
 
 /** The words that a tokenizer knows, and the pieces of words, which begin with `##`. */
-export interface Vocabulary {
+interface Vocabulary {
   has(piece: string): boolean
   /** In characters, without the `##`. */
   longest: number

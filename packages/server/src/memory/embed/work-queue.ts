@@ -15,7 +15,7 @@ export interface EmbedRequest {
   texts: readonly string[]
 }
 
-export type Asked = { id: number } & EmbedRequest
+type Asked = { id: number } & EmbedRequest
 export type Told = { id: number; response: Embedded[][] } | { id: number; error: string }
 
 interface Job {

@@ -22,7 +22,7 @@ export interface Folded {
 }
 
 /** What a memory is found by. */
-export interface Analysed<W> extends Folded {
+interface Analysed<W> extends Folded {
   parts: readonly W[]
   /** The length of the text that BM25 compares. */
   length: number
@@ -44,7 +44,7 @@ export interface Ahead {
   written(): Promise<void>
 }
 
-export interface Analyse<W> {
+interface Analyse<W> {
   /**
    * Analyses long texts in steps. A turn of the event loop has one step for all callers together. Rejects if the client
    * goes away meanwhile.

@@ -16,7 +16,7 @@ export const EXTRA_RESULTS = 10
 /** The most results that are checked for contradictions. */
 const MAX_CHECKED = 60
 
-export interface Contradiction {
+interface Contradiction {
   source: string
   target: string
   strength: number

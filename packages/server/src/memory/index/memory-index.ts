@@ -78,7 +78,7 @@ export interface Near {
 }
 
 /** The vectors of one memory, to be stored if its text is still the one that was embedded. */
-export interface Vectors {
+interface Vectors {
   tenantId: string
   memoryId: string
   /** The version of the text that was embedded. */

@@ -12,7 +12,7 @@ const INDEXES = ['memory_words', 'memory_grams'] as const
 const MERGED_FROM = 4
 const PAGES = 8
 
-export interface Merging {
+interface Merging {
   /** Called after a commit that has written texts. */
   noteWritten(): void
   /** Resolves when nothing is merged any more. */

@@ -21,7 +21,7 @@ const LEFT_BYTES = MAX_BYTES * 0.875
 const EACH = 640
 
 /** The text of a memory that is new or has changed. */
-export interface ChangedText {
+interface ChangedText {
   row: number
   /** Whether the memory had another text before. */
   changed: boolean

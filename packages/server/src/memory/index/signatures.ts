@@ -15,7 +15,7 @@ export interface Window {
 }
 
 /** The vector whose nearest windows are wanted. */
-export interface Wanted {
+interface Wanted {
   vector: Float32Array
   many: number
   /** Windows with a lower cosine may be left out. */

@@ -29,7 +29,7 @@ export interface MemoryColumns extends Visibility {
 const SEEN = 1
 
 /** What a search lets through. */
-export interface ColumnFilter {
+interface ColumnFilter {
   viewer: Viewer
   scope: string | null
   type: string | null

@@ -215,7 +215,5 @@ export function* countSteps(title: string, content: string): Generator<void, Cou
   return { counts, length }
 }
 
-export const countWords = (title: string, content: string): Counted => atOnce(countSteps(title, content))
-
 /** Changes whenever these rules change. Memories that were indexed by older rules are indexed again. */
 export const WORD_RULES = 3

@@ -15,13 +15,13 @@ import type { Named } from './memory-index.ts'
 const MOST_WAITING = 4
 
 /** The words of a text that was put without them. */
-export interface MissingWords<W> extends Named {
+interface MissingWords<W> extends Named {
   agent_id: string
   version: number
   parts: readonly W[]
 }
 
-export interface WriteLater<W> {
+interface WriteLater<W> {
   /** Resolves when the words are written, when the text has changed, or when it is left to be indexed again. */
   write(missing: MissingWords<W>): Promise<void>
   /** Whether the words of a memory are being written. */

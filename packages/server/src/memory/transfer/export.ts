@@ -13,7 +13,7 @@ const RELATIONSHIPS = 500
 /** Longer metadata of a relationship is read when its line is written. */
 const SHORT_METADATA = 1_000
 
-export interface ExportQuery {
+interface ExportQuery {
   /**
    * In milliseconds: only memories changed since then, and relationships that were changed or have an end that was.
    * With a change, the caller may have begun to see a memory, or relationships have moved to it in a merge.

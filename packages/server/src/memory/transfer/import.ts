@@ -44,7 +44,7 @@ export interface ImportTools extends MemoryTools {
   checkRelationship(line: unknown): Parameters<typeof invalid>[0] | null
 }
 
-export interface Imported {
+interface Imported {
   created: number
   updated: number
   skipped: number
@@ -91,7 +91,7 @@ async function* groupsOf(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
   if (group.length > 0) yield group
 }
 
-export interface Waiting {
+interface Waiting {
   /** Whether the client has gone away. */
   isGone(): boolean
   /** Rejects when the caller's token has ended. */

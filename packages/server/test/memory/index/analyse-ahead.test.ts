@@ -5,8 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { onBothEngines } from '../../support/engines.ts'
 import { startService, type Service, type TestAgent } from '../../support/service.ts'
 import { makeAnalyse, NOTHING_AHEAD } from '../../../src/memory/index/analyse.ts'
-import { countWords, TITLE_WEIGHT } from '../../../src/memory/index/terms.ts'
+import { TITLE_WEIGHT } from '../../../src/memory/index/terms.ts'
 import { PART } from '../../../src/memory/index/write-sqlite.ts'
+import { countWords } from '../count-words.ts'
 import { aMemory, everyCharacter, memoryCalls } from '../tools.ts'
 
 test('[LOAD-3] few long texts are analysed at once, some of them for other tenants, and the rest wait', async () => {

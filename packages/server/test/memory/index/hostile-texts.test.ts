@@ -11,8 +11,9 @@ import { wordSlicesOf } from '../../../src/memory/embed/tokenise.ts'
 import { makeAnalyse, type Encode } from '../../../src/memory/index/analyse.ts'
 import { fold } from '../../../src/memory/index/fold.ts'
 import { askedOf, gramsOf, gramSteps, seedOf } from '../../../src/memory/index/grams.ts'
-import { askedWords, countSteps, countWords } from '../../../src/memory/index/terms.ts'
+import { askedWords, countSteps } from '../../../src/memory/index/terms.ts'
 import { sqliteWriter } from '../../../src/memory/index/write-sqlite.ts'
+import { countWords } from '../count-words.ts'
 import { everyCharacter, turnsBeside, wordsOf } from '../tools.ts'
 
 test('[RCL-4] a text has a bounded number of grams, and every part of it is found by its grams', () => {

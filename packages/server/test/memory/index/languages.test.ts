@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { languagesOf, type Language } from '../../../src/memory/index/languages.ts'
-import { askedWords, countWords } from '../../../src/memory/index/terms.ts'
+import { askedWords } from '../../../src/memory/index/terms.ts'
 import { formsOf } from '../../../src/memory/index/word-forms.ts'
 import { onBothEngines } from '../../support/engines.ts'
 import { agentForSuite, serviceForSuite, tenantForSuite } from '../../support/service.ts'
+import { countWords } from '../count-words.ts'
 import { memoryCalls, wordsOf } from '../tools.ts'
 
 type Found = [content: string, question: string]

@@ -5,7 +5,7 @@ import { MOST_RELATED } from '../most-related.ts'
 /** The most nodes that are still readable when drawn. */
 export const MOST_NODES = 500
 
-export interface Node {
+interface Node {
   memory: Memory
   /** Whether its relationships were fetched. A node that is not expanded has only those that led to it. */
   isExpanded: boolean

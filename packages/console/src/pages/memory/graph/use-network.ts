@@ -36,7 +36,7 @@ async function begin(client: Client, of: string | undefined, filters: Filters, s
   )
 }
 
-export interface Growing {
+interface Growing {
   network: Network
   error: Error | null
   isPending: boolean
