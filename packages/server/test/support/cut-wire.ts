@@ -3,6 +3,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface Wire {
   port: number
+  /** How many connections were opened over it so far. */
+  opened(): number
   /** Breaks every connection and refuses new ones. */
   cut(): Promise<void>
   /** Stops carrying data without closing connections, like a server that hangs. */
@@ -18,7 +20,9 @@ export async function layWire(port: number): Promise<Wire> {
   let toPort = port
   const sockets = new Set<Socket>()
   let gone = false
+  let opened = 0
   const server = createServer((near) => {
+    opened++
     if (gone) {
       sockets.add(near.pause().on('error', () => {}))
       return
@@ -45,6 +49,7 @@ export async function layWire(port: number): Promise<Wire> {
   }
   return {
     port: own,
+    opened: () => opened,
     cut: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
