@@ -61,6 +61,7 @@ onBothEngines((engine) => {
       await passQuickly(service, 30 * MINUTE)
       const requests = receiver.all.length
       const waiting = await calls.rows(agent)
+      assert.equal(waiting.length, 25)
       assert.ok(waiting.every(({ state }) => state !== 'dead_lettered'))
       receiver.answer = () => 204
       // The longest wait is 72 minutes.
