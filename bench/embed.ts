@@ -17,7 +17,7 @@ import { loadModel } from '../packages/server/src/memory/embed/model.ts'
 import { insertMemory } from '../packages/server/src/memory/sql.ts'
 import { memoryRow } from '../packages/server/test/memory/memory-row.ts'
 import { Connection } from './support/load.ts'
-import { quantile, serve, type Served } from './tools.ts'
+import { quantile, serve, type Served } from './support/memory-service.ts'
 
 const { values } = parseArgs({
   options: {

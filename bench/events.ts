@@ -4,7 +4,7 @@
 // is four times as fast. `sql` is the rate of the store alone with the same rows in groups of 64, without anything in
 // front of it.
 import { performance } from 'node:perf_hooks'
-import { rawPublish } from './support/limits.ts'
+import { rawPublish } from './support/raw-publish.ts'
 import { Connection, FetchClient, hammer, quantile, type Call } from './support/load.ts'
 import { report } from './support/report.ts'
 import { startBare, startService, type Service } from './support/servers.ts'

@@ -12,8 +12,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { FLOOR } from '../packages/server/src/enrichment/enrich.ts'
-import { calibrationError, drawReliability, type Judged } from './support/reliability.ts'
-import { quantile, serve } from './tools.ts'
+import { calibrationError, drawReliability, type Judged } from './support/calibration.ts'
+import { quantile, serve } from './support/memory-service.ts'
 
 interface Doc {
   id: string

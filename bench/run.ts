@@ -1,15 +1,15 @@
-// `npm run bench`: every scenario in turn, each in a process of its own. Arguments choose scenarios by name.
+// `npm run bench`: every scenario in turn, each in a process of its own, but for those that need data or programs of
+// their own. Arguments choose scenarios by name.
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import path from 'node:path'
 
-/** Files that scenarios share, and files that are run by hand because they need data of their own. */
-const NOT_A_SCENARIO = ['run.ts', 'tools.ts', 'recall.ts', 'peers.ts', 'memories.ts']
+const ONLY_BY_NAME = ['recall.ts', 'peers.ts', 'memories.ts']
 
 const folder = import.meta.dirname
 const wanted = process.argv.slice(2)
-const scenarios = globSync('*.ts', { cwd: folder })
-  .filter((file) => (wanted.length > 0 ? wanted.includes(path.basename(file, '.ts')) : !NOT_A_SCENARIO.includes(file)))
+const scenarios = globSync('*.ts', { cwd: folder, exclude: [path.basename(import.meta.filename)] })
+  .filter((file) => (wanted.length > 0 ? wanted.includes(path.basename(file, '.ts')) : !ONLY_BY_NAME.includes(file)))
   .sort()
 
 const failed = scenarios.filter((file) => {

@@ -53,7 +53,7 @@ export async function rawPublish(engine: 'sqlite' | 'postgres', seconds: number)
             event_id: `e-${i}`,
             priority: 0,
             enrichment: 'none',
-            matched: '[["i","int_01hv3k8z9q4m7t2x5c6w8r0s1d"]]',
+            matched: 'int_01hv3k8z9q4m7t2x5c6w8r0s1d',
             created_at: i,
           })),
         ),

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { makeApp, type App } from '../packages/server/src/app.ts'
-import { readConfig } from '../packages/server/src/config.ts'
-import { systemClock } from '../packages/server/src/kernel/clock.ts'
-import { idMaker } from '../packages/server/src/kernel/ids.ts'
-import { makeLogger } from '../packages/server/src/kernel/logger.ts'
-import { openStore } from '../packages/server/src/store/open.ts'
-import type { Store } from '../packages/server/src/store/db.ts'
-import { createTenant } from '../packages/server/src/tenants/create.ts'
+import { makeApp, type App } from '../../packages/server/src/app.ts'
+import { readConfig } from '../../packages/server/src/config.ts'
+import { systemClock } from '../../packages/server/src/kernel/clock.ts'
+import { idMaker } from '../../packages/server/src/kernel/ids.ts'
+import { makeLogger } from '../../packages/server/src/kernel/logger.ts'
+import { openStore } from '../../packages/server/src/store/open.ts'
+import type { Store } from '../../packages/server/src/store/db.ts'
+import { createTenant } from '../../packages/server/src/tenants/create.ts'
 
 export interface Served {
   url: string
