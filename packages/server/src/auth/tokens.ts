@@ -72,8 +72,8 @@ export async function verifyToken(key: Uint8Array, token: string, now: number): 
 const SIGNATURE_CHARACTERS = 43
 
 /**
- * Returns the same in a few microseconds, as far as the signature and the time tell it: enough to choose the share that
- * a request counts against before anything is done for it, and no reason to let it in.
+ * Returns the claims of a token in a few microseconds, as far as the signature and the time tell them: enough to choose
+ * the share that a request counts against before anything is done for it, and no reason to let it in.
  */
 export function peekToken(key: KeyObject, token: string, now: number): Claims | null {
   const end = token.length - SIGNATURE_CHARACTERS - 1

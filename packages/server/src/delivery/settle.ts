@@ -107,8 +107,8 @@ export function extend(
  * Ends leases whose holder is gone, at once instead of when they lapse; the attempt counts, but not as a failure:
  * nobody refused the delivery. A lease that is no longer held is left alone: the delivery may be leased to another
  * holder by now. So is one that ends at another time than `until`: its receiver has extended it, and so needs no
- * connection to hold it. (Also, once, after the machine's clock was set: its leases lapse.) `error` says why, if it is
- * known.
+ * connection to hold it. After the machine's clock was set, a lease no longer ends at the time its holder knows; it is
+ * then left to lapse. `error` says why, if it is known.
  */
 export async function release(
   tx: Db,

@@ -1,5 +1,5 @@
-// Time is an argument. Everything that asks what time it is, or waits, does so through a Clock, so that a test can move
-// it.
+// Time is an argument. What the product promises about time goes through a Clock, so that a test can move it. Timers
+// that only gather work for some milliseconds, renew a claim or bound a shutdown are the machine's own.
 //
 // 1. A node's idea of the time never goes back. If the machine's clock is set back, or was ahead of the clock that the
 //    nodes share, the node's time runs on a little slower until the two agree again. Nodes that share a database agree

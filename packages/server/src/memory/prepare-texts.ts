@@ -77,7 +77,7 @@ async function metadataBytes(db: Reads, which: string, values: [tenantId: string
   return Number(row?.bytes ?? 0)
 }
 
-/** The same for a change of a memory, if the caller may change it. */
+/** Prepares the texts and metadata of a change of a memory, if the caller may change it. */
 export async function prepareChange(
   tools: PrepareTools,
   principal: WaitingPrincipal,
@@ -114,7 +114,7 @@ export async function prepareMerge(
   return { kept, from: kept && from, ended: () => discardUnlessNamed(store, principal, kept) }
 }
 
-/** The same for a change of who sees the memory: its texts are indexed with that. */
+/** Prepares the texts of a memory for a change of who sees it, with which they are indexed. */
 export async function prepareAudience(
   { store, index, now }: Omit<PrepareTools, 'quotas'>,
   principal: WaitingPrincipal,

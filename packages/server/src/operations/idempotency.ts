@@ -37,7 +37,8 @@ const RECORDS: Aging = {
   key: ['principal_id', 'method', 'path', 'idempotency_key'],
   age: 'created_at',
 }
-const RETENTION_MS = 24 * 3_600_000
+/** Longer than the 24 hours that are promised, so that a retry in the last minute still finds its record. */
+const KEPT_MS = 25 * 3_600_000
 
 export interface Idempotency {
   /** Runs `work`, unless an equal request was carried out before: then returns its response again, as `replayed`. */
@@ -135,6 +136,6 @@ export function makeIdempotency(store: Store, secrets: Secrets, clock: Clock, lo
         finished.resolve()
       }
     },
-    purge: () => purge(store, RECORDS, now() - RETENTION_MS - 3_600_000),
+    purge: () => purge(store, RECORDS, now() - KEPT_MS),
   }
 }

@@ -1,12 +1,11 @@
-import { indexOfLinear } from '@sensorium/cel'
-import { decode, findSegment, matchesAt, type CharClass, type GlobItem } from './tried-type.ts'
-
 // Patterns over event types: `*` matches any run of characters, `?` one character, `[a-z]` and `[!a]` a class, and `\`
 // escapes.
 //
 // A pattern is split at its stars into segments. The first and the last segment are anchored. Each segment between them
 // is matched at its leftmost position, which is always right for stars and never needs backtracking. Finding a segment
 // is linear too: literal segments by `indexOfLinear`, segments with `?` or classes by tried-type.ts.
+import { indexOfLinear } from '@sensorium/cel'
+import { decode, findSegment, matchesAt, type CharClass, type GlobItem } from './tried-type.ts'
 
 export interface Glob {
   /** The literal characters before the first special one; every match starts with them. */

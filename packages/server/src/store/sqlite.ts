@@ -7,7 +7,8 @@
 //
 // 1. A transaction resolves after its commit is on disk. The fsync runs in the thread pool; requests are read and
 //    answered meanwhile.
-// 2. No read returns what a power cut could undo: until a commit is on disk, reads see the state before it.
+// 2. No read returns what a power cut could undo: until a commit is on disk, reads wait for it or see the state before
+//    it (sqlite-group-commit.ts).
 // 3. A transaction that may be lost (a lease) resolves with its commit, before the commit is on disk. It runs first in
 //    its group, so it has seen only what is on disk.
 // 4. Reads of one turn share a snapshot: locking and unlocking the file costs as much as finding a row.

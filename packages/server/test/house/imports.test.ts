@@ -1,7 +1,7 @@
 // Which modules may import which. The rule keeps the code readable as the path of a request: from a transport through
 // a feature to the store.
 //
-//   contract, cel ← kernel ← config ← store ← features ← operations ← transports ← app ← main
+//   contract, cel ← kernel ← config ← store ← features ← operations ← transports ← app ← serve, workers ← main
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
