@@ -1,19 +1,21 @@
-// Every file and rule that ARCHITECTURE.md names exists, and so do the parts that the console's README names. No source
-// file is too long to read; the contract is exempt from that, because its schemas are lists. No comment is too wide.
+// Every file and rule that ARCHITECTURE.md and docs/internals.md name exists, and so do the parts that the console's
+// README names. No source file is too long to read; the contract is exempt from that, because its schemas are lists. No
+// comment is too wide.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { ROOT } from '../support/root.ts'
 
-/** Where a path of ARCHITECTURE.md may begin. */
+/** Where a path of these pages may begin. */
 const BASES = ['', 'packages/server', 'packages/server/src'].map((base) => path.join(ROOT, base))
 const GENERATED = ['packages/sdk/src/contract.ts']
 const MAX_LINES = 350
 const MAX_WIDTH = 120
 
-test('every file and folder that ARCHITECTURE.md names exists', () => {
-  const text = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+test('every file and folder that ARCHITECTURE.md and docs/internals.md name exists', () => {
+  const pages = ['ARCHITECTURE.md', 'docs/internals.md'].map((page) => readFileSync(path.join(ROOT, page), 'utf8'))
+  const text = pages.join('\n')
   const named = [...text.matchAll(/`([a-z][\w.-]*(?:\/[\w.-]+)+)`/g)].map(([, name]) => name!)
   assert.ok(named.length > 100, 'the pattern still finds them')
   const missing = named.filter((name) => !BASES.some((base) => existsSync(path.join(base, name))))
