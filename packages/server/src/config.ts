@@ -203,19 +203,11 @@ function readDatabase({ read, wrong }: EnvReader): DatabaseConfig {
 }
 
 function readWorkers({ read, wrong }: EnvReader, isEmbedded: boolean): number {
-  const workers = read<number>(
-    'WORKERS',
-    isEmbedded ? 1 : autoWorkers(),
-    'a whole number from 1 to 64, or auto',
-    (text) =>
-      text === 'auto'
-        ? isEmbedded
-          ? 1
-          : autoWorkers()
-        : /^[1-9]\d?$/.test(text) && Number(text) <= 64
-          ? Number(text)
-          : undefined,
-  )
+  const auto = isEmbedded ? 1 : autoWorkers()
+  const workers = read<number>('WORKERS', auto, 'a whole number from 1 to 64, or auto', (text) => {
+    if (text === 'auto') return auto
+    return /^[1-9]\d?$/.test(text) && Number(text) <= 64 ? Number(text) : undefined
+  })
   if (isEmbedded && workers > 1)
     wrong.push('WORKERS takes 1 with the embedded store, which one process writes; several need DATABASE_URL')
   return workers
@@ -283,11 +275,8 @@ export function readConfig(env: Env): Config {
     ),
     misspelt: [],
   }
-  if (
-    config.database.engine === 'postgres' &&
-    config.secret === null &&
-    !wrong.some((line) => line.startsWith('SENSORIUM_SECRET'))
-  ) {
+  // One that is set and too short has its sentence already.
+  if (config.database.engine === 'postgres' && reader.text('SENSORIUM_SECRET') === null) {
     wrong.push(
       `SENSORIUM_SECRET takes at least ${LEAST_SECRET} characters; it is required with DATABASE_URL, the same on every node`,
     )
