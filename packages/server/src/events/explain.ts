@@ -15,15 +15,21 @@ import { inSteps, type Pause } from '../kernel/step-turns.ts'
 import { countSlices } from '../routing/found.ts'
 import { matchInSlices } from '../routing/match.ts'
 import type { Router } from '../routing/router.ts'
-import type { FilterGroup, Match, Matching, Subscription } from '../routing/table.ts'
+import type { FilterGroup, Match, Matching, RoutingTable, Subscription } from '../routing/table.ts'
 import type { Db } from '../store/db.ts'
-import { admitAddressee, findAddressees, withAddressee } from './addressee.ts'
-import { prepareEvent } from './envelope.ts'
+import { admitAddressee, findAddressees, withAddressee, type Addressee } from './addressee.ts'
+import { prepareEvent, type PreparedEvent } from './envelope.ts'
 import { shownSubscription } from './matched.ts'
 import { findReasons, orderSubscriptions, reasonOfAddress } from './reasons.ts'
 
+interface Recipient {
+  agent_id: string
+  via: Matched[]
+  priority: number
+}
+
 export interface Explanation {
-  recipients: { agent_id: string; via: Matched[]; priority: number }[]
+  recipients: Recipient[]
   agent?: { agent_id: string; receives: boolean; reasons: Reason[] }
 }
 
@@ -49,33 +55,44 @@ function* inOrder({ matches }: Matching): Generator<void, Match[]> {
   return sorted
 }
 
-export async function explainEvent(
+/** How an event is routed, and which filters were left out on the way because they take too much work. */
+interface RoutedOnce {
+  event: PreparedEvent
+  table: RoutingTable
+  addressee: Addressee | null
+  matching: Matching
+  cut: ReadonlySet<FilterGroup>
+}
+
+/** Routes the event as a publish of the caller would, and stores nothing. */
+async function routeOnce(
   db: Db,
   router: Router,
-  caller: Principal,
-  request: ExplainRequest,
-  /** Feeds of channels that the caller may not see stay out of the reasons. Called often for one channel. */
-  maySeeChannel: (channelId: string) => Promise<boolean>,
+  { tenantId, id }: Principal,
+  event: PreparedEvent,
   pause: Pause,
-): Promise<Explanation> {
-  const { tenantId } = caller
-  const event = prepareEvent(request.event, '')
-  if (request.agent_id !== undefined) await requireAgent(db, tenantId, request.agent_id)
+): Promise<RoutedOnce> {
   await router.prepare([tenantId])
   const table = (await router.tables(db, [tenantId], false)).get(tenantId)!
-  const named = (await findAddressees(db, tenantId, caller.id, [event])).get(event)
-  const addressee = named && admitAddressee(table, named, caller.id)
+  const named = (await findAddressees(db, tenantId, id, [event])).get(event)
+  const addressee = named ? admitAddressee(table, named, id) : null
   if (addressee instanceof Failure) throw addressee
-  const { filters, overBudget } = router.matching
   const cut = new Set<FilterGroup>()
-  const noteCut = (group: FilterGroup): void => {
+  const overBudget = (group: FilterGroup): void => {
     cut.add(group)
-    overBudget(group)
+    router.matching.overBudget(group)
   }
-  const found = await inSteps(matchInSlices(table, event.envelope, { filters, overBudget: noteCut }), pause)
-  const matching = addressee ? withAddressee(table, addressee, caller.id, found) : found
-  const list = await inSteps(inOrder(matching), pause)
-  const recipients: Explanation['recipients'] = []
+  const { filters } = router.matching
+  const found = await inSteps(matchInSlices(table, event.envelope, { filters, overBudget }), pause)
+  const matching = addressee ? withAddressee(table, addressee, id, found) : found
+  return { event, table, addressee, matching, cut }
+}
+
+/** Feeds of channels that the caller may not see stay out of what is told. Called often for one channel. */
+type MaySeeChannel = (channelId: string) => Promise<boolean>
+
+async function shownRecipients(list: readonly Match[], maySeeChannel: MaySeeChannel): Promise<Recipient[]> {
+  const recipients: Recipient[] = []
   for (const match of list) {
     const via = addressed(match)
     // The response may say that a feed matches, but not which one if the caller may not see its channel.
@@ -85,25 +102,50 @@ export async function explainEvent(
       )
     recipients.push({ agent_id: match.recipientId, via, priority: match.priority })
   }
-  if (request.agent_id === undefined) return { recipients }
+  return recipients
+}
+
+/** Returns why the agent receives the event, or why not: at least one reason. */
+async function shownReasons(
+  { event, table, addressee, matching, cut }: RoutedOnce,
+  { filters }: Router['matching'],
+  caller: Principal,
+  agentId: string,
+  matched: readonly Subscription[],
+  maySeeChannel: MaySeeChannel,
+  pause: Pause,
+): Promise<Reason[]> {
   const reasons: Reason[] = []
-  if (addressee) reasons.push(reasonOfAddress(table, addressee, caller.id, request.agent_id))
+  if (addressee) reasons.push(reasonOfAddress(table, addressee, caller.id, agentId))
   const maySeeFilter = (s: Subscription): boolean =>
     s.kind === 'feed' ? holds(caller, 'channel:read') : s.agentId === caller.id || holds(caller, 'interests:read')
-  const matched = list.find(({ recipientId }) => recipientId === request.agent_id)?.matched ?? []
   const given = { table, event, filters, maySeeFilter, matched, cut }
-  for (const reason of await inSteps(findReasons(given, request.agent_id), pause)) {
+  for (const reason of await inSteps(findReasons(given, agentId), pause)) {
     if (reason.channel_id === undefined || (await maySeeChannel(reason.channel_id))) reasons.push(reason)
   }
-  if (reasons.length === 0) {
-    const receives = matching.matches.has(request.agent_id)
-    const explanation = receives
-      ? 'a feed of a channel that you may not see matches'
-      : 'no interest of the agent, and no feed that you may see, matches'
-    reasons.push({ kind: 'agent', id: request.agent_id, matches: receives, explanation })
-  }
-  return {
-    recipients,
-    agent: { agent_id: request.agent_id, receives: matching.matches.has(request.agent_id), reasons },
-  }
+  if (reasons.length > 0) return reasons
+  const receives = matching.matches.has(agentId)
+  const explanation = receives
+    ? 'a feed of a channel that you may not see matches'
+    : 'no interest of the agent, and no feed that you may see, matches'
+  return [{ kind: 'agent', id: agentId, matches: receives, explanation }]
+}
+
+export async function explainEvent(
+  db: Db,
+  router: Router,
+  caller: Principal,
+  { event: envelope, agent_id }: ExplainRequest,
+  maySeeChannel: MaySeeChannel,
+  pause: Pause,
+): Promise<Explanation> {
+  const event = prepareEvent(envelope, '')
+  if (agent_id !== undefined) await requireAgent(db, caller.tenantId, agent_id)
+  const routed = await routeOnce(db, router, caller, event, pause)
+  const list = await inSteps(inOrder(routed.matching), pause)
+  const recipients = await shownRecipients(list, maySeeChannel)
+  if (agent_id === undefined) return { recipients }
+  const matched = list.find(({ recipientId }) => recipientId === agent_id)?.matched ?? []
+  const reasons = await shownReasons(routed, router.matching, caller, agent_id, matched, maySeeChannel, pause)
+  return { recipients, agent: { agent_id, receives: routed.matching.matches.has(agent_id), reasons } }
 }
