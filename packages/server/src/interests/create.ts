@@ -52,7 +52,9 @@ interface InterestRecord {
   begun(tx: Db, begun: BegunInterest): Promise<void>
   /** In the transaction that completes it. */
   ended(tx: Db, interest: Interest): Promise<void>
-  /** In the transaction that deletes the interest again. False if the record shows that the interest is complete. */
+  /** In the transaction that deletes the interest again. False if an equal request has gone on with the interest. */
+  stands(tx: Db): Promise<boolean>
+  /** The same where the interest may be complete: it takes the record back. False if the record shows that it is. */
   withdrawn(tx: Db): Promise<boolean>
 }
 
@@ -103,15 +105,16 @@ export async function createInterest(
     return made
   } catch (error) {
     const isUnsure = error instanceof StoreUnavailable && error.trouble === 'unsure'
-    if (interest !== null || isUnsure) await undo(tools, row, isUnsure ? record.withdrawn : async () => true)
+    if (interest !== null || isUnsure) await undo(tools, row, isUnsure ? record.withdrawn : record.stands)
     throw error
   }
 }
 
 /**
  * Deletes the interest again, so that the caller may retry. If the store went away during a commit, the interest may be
- * complete, and a retry with the same key will be told so: `mayDelete` is false then, and it stays. It also stays if
- * the store cannot be reached now; then a retry is a conflict.
+ * complete, and a retry with the same key will be told so; and while this node stood still, an equal request may have
+ * gone on with the interest on another node, and answered. `mayDelete` is false then, and it stays. It also stays if the
+ * store cannot be reached now; then a retry is a conflict.
  */
 async function undo(
   { store, log, now }: CreateTools,

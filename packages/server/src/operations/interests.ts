@@ -25,8 +25,12 @@ export function interestOperations(given: Omit<CreateTools, 'backfillSteps'>): B
       const create = () =>
         createInterest(tools, principal, body, {
           earlier: (record?.earlier ?? null) as BegunInterest | null,
-          begun: async (tx, begun) => record?.reserve(tx, begun),
+          async begun(tx, begun) {
+            await record?.begun(tx, begun.id)
+            await record?.reserve(tx, begun)
+          },
           ended: async (tx, made) => record?.(tx, created(made)),
+          stands: async (tx) => (await record?.stands(tx)) ?? true,
           withdrawn: async (tx) => (await record?.withdraw(tx)) ?? true,
         })
       return created(await (body.backfill ? backfills.take(principal.tenantId, principal.id, create) : create()))

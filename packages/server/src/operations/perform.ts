@@ -140,24 +140,28 @@ const auditedCall = (operation: Operation, { principal, params, body, options }:
 })
 
 /** Stands for the record of a call without an idempotency key. */
-const NO_RECORD = { reserve: async () => {}, withdraw: async () => true, earlier: null }
+const NO_RECORD = { reserve: async () => {}, withdraw: async () => true, stands: async () => true, earlier: null }
 
 /**
  * For an operation that runs its own transactions: the audit entry is written once, in the first transaction that had
- * an effect, or with the record of the response.
+ * an effect, or with the record of the response. Progress says so, and a request that goes on from it writes no second.
  */
 function withAudit(audit: Audit, audited: AuditedCall, record: RecordResponse | null): RecordResponse {
-  let isWritten = false
+  let isWritten = (record?.earlier as { audited?: true } | null)?.audited === true
+  let writtenIn: Db | null = null
   async function write(tx: Db, resourceId?: string): Promise<void> {
     if (isWritten) return
     await audit.write(tx, audited, audited.principal.tenantId, resourceId)
+    writtenIn = tx
     tx.afterCommit(() => (isWritten = true))
   }
   async function recorded(tx: Db, response: OperationResponse): Promise<void> {
     if (!response.unchanged) await write(tx, response.resourceId)
     if (record) await record(tx, response)
   }
-  return Object.assign(recorded, record ?? NO_RECORD, { begun: (tx: Db) => write(tx) })
+  const reserve = async (tx: Db, progress?: object): Promise<void> =>
+    record?.reserve(tx, progress && (isWritten || writtenIn === tx) ? { ...progress, audited: true } : progress)
+  return Object.assign(recorded, record ?? NO_RECORD, { begun: write, reserve })
 }
 
 /** Calls the handler of the operation: on a reader, in a transaction, or with transactions of its own. */

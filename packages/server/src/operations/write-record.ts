@@ -36,12 +36,17 @@ export interface RecordResponse {
    * failure or a crash calls this in every transaction but the last, with what it needs for that as `progress`.
    */
   reserve(tx: Db, progress?: object): Promise<void>
-  /** Called in a transaction whose effect stays even if the rest of the work fails: the audit log has to show it. */
-  begun(tx: Db): Promise<void>
+  /**
+   * Called in a transaction whose effect stays even if the rest of the work fails, before `reserve`: the audit log has
+   * to show it. `resourceId` is the id of what was made.
+   */
+  begun(tx: Db, resourceId?: string): Promise<void>
   /** The progress of an equal request that did not come to its end. */
   earlier: object | null
   /** Takes the mark back in the transaction that undoes the work. False if there is none, or a response instead. */
   withdraw(tx: Db): Promise<boolean>
+  /** Whether the mark is still this call's. Otherwise an equal request has taken the work over, on another node. */
+  stands(tx: Db): Promise<boolean>
 }
 
 export const stillUnderWay = (): Failure => unavailable('The same request is still being carried out')
@@ -114,6 +119,7 @@ export function makeWriteRecord(
   record.begun = async (): Promise<void> => {}
   record.earlier = earlier?.progress ?? null
   record.withdraw = async (tx: Db): Promise<boolean> => (await deleteMark(tx, request, marker)) > 0
+  record.stands = async (tx: Db): Promise<boolean> => (await dateMark(tx, request, marker, now())) > 0
 
   return {
     record,

@@ -272,6 +272,7 @@ onBothEngines((engine) => {
           earlier: null,
           begun: async () => {},
           ended: () => Promise.reject(new Error('no record')),
+          stands: async () => true,
           withdrawn: async () => true,
         }),
         /no record/,

@@ -101,6 +101,36 @@ onBothEngines((engine) => {
       assert.equal((await keptUnder(service, 'gone'))[0]!.status, 422)
     })
 
+    test('[RACE-10] a node that stood still does not delete the interest that another one has completed', async () => {
+      const { store, clock } = service
+      let stalled!: Promise<Reply>
+      let taken!: Promise<Reply>
+      await store.tx(async (tx) => {
+        // Both backfills wait for this lock.
+        await lockAgent(tx, tenant.id, agent.id)
+        stalled = create(service, 'stalled')
+        await overOrWaiting(store, stalled)
+        await other.store.tx((db) =>
+          db.run("update idempotency set created_at = ? where idempotency_key = 'stalled'", [clock.now() - 31_000]),
+        )
+        taken = create(other, 'stalled')
+        await overOrWaiting(store, taken, 2)
+      })
+      await clock.advance(1_000)
+      const replies = await Promise.all([stalled, taken])
+      assert.deepEqual(
+        replies.map(({ status, body }) => [status, body.id]),
+        Array.from({ length: 2 }, () => [201, replies[0].body.id]),
+      )
+      const listed = await service.call(`GET /v1/agents/${agent.id}/interests`, { token: agent.token })
+      assert.deepEqual(
+        listed.body.interests.map(({ id }: { id: string }) => id),
+        [replies[0].body.id],
+      )
+      const queue = await service.call(`GET /v1/agents/${agent.id}/queue`, { token: agent.token })
+      assert.equal(queue.body.pending, 1)
+    })
+
     test('[NODE-2] [RACE-10] an import is carried out once, and another one under its key is refused at once', async () => {
       const caller: Principal = {
         kind: 'agent',
