@@ -19,6 +19,10 @@ function encodeTime(ms: number): string {
   return text
 }
 
+/** Returns the lowest id that can be made at this time, in milliseconds since 1970. */
+export const firstIdAt = (kind: IdKind, ms: number): string =>
+  `${ID_PREFIXES[kind]}_${encodeTime(Math.max(0, ms))}${ID_ALPHABET[0]!.repeat(CHANCE_LENGTH)}`
+
 /** Returns the maker of the ids of one process. `now` is the clock's; ids keep their order even if it goes back. */
 export function idMaker(now: () => number): MakeId {
   let last = -1

@@ -1,6 +1,7 @@
 // Exports all that a caller sees, a line of JSON each: the memories, oldest first, then the relationships between them.
 // The text is generated while it is read, a page at a time: a page costs the same whatever else the tenant holds.
 import type { Principal } from '../../auth/principal.ts'
+import { firstIdAt } from '../../kernel/ids.ts'
 import { pagesOf } from '../../kernel/pages.ts'
 import { one, type Db } from '../../store/db.ts'
 import { allOf, seenBy, disjointSeenBy, type Condition } from '../see.ts'
@@ -15,12 +16,21 @@ const SHORT_METADATA = 1_000
 
 interface ExportQuery {
   /**
-   * In milliseconds: only memories changed since then, and relationships that were changed or have an end that was.
-   * With a change, the caller may have begun to see a memory, or relationships have moved to it in a merge.
+   * In milliseconds: only memories changed or imported since then, and relationships that were changed or have an end
+   * that was. With a change, the caller may have begun to see a memory, or relationships have moved to it in a merge.
    */
   since: number | null
   now: number
 }
+
+/**
+ * Whether a memory was changed or made here since a time. One that was imported keeps the time of its last change
+ * elsewhere, but its id was made here.
+ */
+const changedSince = (m: string, since: number): Condition => ({
+  sql: `(${m}.updated_at >= ? or ${m}.id >= ?)`,
+  values: [since, firstIdAt('memory', since)],
+})
 
 /** Yields the ids of the memories that the caller sees, a page at a time, in ascending order. */
 async function* idPages(db: Db, principal: Principal, now: number): AsyncGenerator<string[]> {
@@ -38,7 +48,7 @@ async function* idPages(db: Db, principal: Principal, now: number): AsyncGenerat
 
 async function* memoryLines(db: Db, principal: Principal, { since, now }: ExportQuery): AsyncGenerator<string> {
   const seen = seenBy(principal, now)
-  const wanted = since === null ? seen : allOf(seen, { sql: 'm.updated_at >= ?', values: [since] })
+  const wanted = since === null ? seen : allOf(seen, changedSince('m', since))
   for await (const ids of idPages(db, principal, now)) {
     const items = (await listMemoriesById(db, wanted, ids)).map((memory) => ({ memory }))
     yield* piecesOf(db, wanted, { open: '', items, between: '\n', close: (count) => (count > 0 ? '\n' : '') })
@@ -47,18 +57,19 @@ async function* memoryLines(db: Db, principal: Principal, { since, now }: Export
 
 type ListedRelationship = Omit<RelationshipRow, 'created_by'> & { long: number }
 
-/** Returns relationships that meet a condition on `r` and whose target the caller sees; long metadata is left out. */
 function list(db: Db, { since, now }: ExportQuery, principal: Principal, which: Condition, order: string) {
   const target = seenBy(principal, now)
+  const end = since === null ? null : changedSince('c', since)
   const fresh: Condition =
-    since === null
+    end === null
       ? { sql: '1 = 1', values: [] }
       : {
           sql: `(coalesce(r.changed_at, r.created_at) >= ?
-                 or exists (select 1 from memories c where c.tenant_id = ? and c.updated_at >= ?
+                 or exists (select 1 from memories c where c.tenant_id = ? and ${end.sql}
                       and c.id in (r.source_memory_id, r.target_memory_id)))`,
-          values: [since, principal.tenantId, since],
+          values: [since, principal.tenantId, ...end.values],
         }
+  // Relationships that meet a condition on `r` and whose target the caller sees; long metadata is left out.
   return db.rows<ListedRelationship>(
     `select r.tenant_id, r.id, r.source_memory_id, r.target_memory_id, r.relationship_type, r.strength, r.created_at,
             case when octet_length(r.metadata) <= ${SHORT_METADATA} then r.metadata end as metadata,

@@ -74,4 +74,19 @@ onBothEngines((engine) => {
     assert.deepEqual(await relationshipsSince(owner, since), [[ids[2], ids[3]]])
     assert.deepEqual(await relationshipsSince(owner, service.clock.now() + 1), [])
   })
+
+  test('[KEP-32] an export since a time has memories imported since then, however old they are', async () => {
+    const { owner, calls, since } = await chain(2)
+    const old = { created_at: '2020-01-01T00:00:00Z', updated_at: '2020-02-02T00:00:00Z' }
+    const line = { type: 'semantic', scope: 'agent', title: 'From elsewhere', content: 'x', ...old }
+    const imported = await calls.importLines(owner, [line])
+    assert.equal(imported.body.created, 1, imported.text)
+    const titlesSince = async (time: number): Promise<string[]> => {
+      const path = `GET /v1/memories/export?since=${new Date(time).toISOString()}`
+      const { text } = await service.call(path, { token: owner.token })
+      return text.split('\n').flatMap((json) => (json === '' ? [] : [(JSON.parse(json) as { title: string }).title]))
+    }
+    assert.deepEqual(await titlesSince(since), ['From elsewhere'])
+    assert.deepEqual(await titlesSince(service.clock.now() + 1), [])
+  })
 })
