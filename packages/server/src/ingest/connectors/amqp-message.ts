@@ -103,7 +103,8 @@ function headersOf(message: Message, properties: Record<string, unknown>): Recor
 
 /** Converts a value of an AMQP type to a JSON value. */
 function plain(value: unknown): unknown {
-  if (value instanceof Date) return value.toISOString()
+  // A timestamp may be far beyond the dates of JavaScript: Java says "never" so.
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   if (Buffer.isBuffer(value)) return value.toString('base64')
   if (typeof value === 'bigint') return value.toString()
   if (typeof value === 'object' && value !== null) return String(value)

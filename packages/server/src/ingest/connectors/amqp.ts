@@ -48,7 +48,8 @@ function start(settings: ConnectorSettings, tools: ConnectorTools): RunningConne
     state: () => progress.state,
     lastError: () => progress.lastError,
     lastMessageAt: () => progress.lastMessageAt,
-    takeCounts: () => progress.takeCounts(),
+    takeCounts: progress.takeCounts,
+    returnCounts: progress.returnCounts,
     stop() {
       stopping.abort()
       return running

@@ -46,6 +46,8 @@ export interface RunningConnector {
   lastMessageAt(): number | null
   /** Returns the counts since the last call. */
   takeCounts(): MessageCounts
+  /** Takes back counts that could not be stored. */
+  returnCounts(taken: MessageCounts): void
   /** Stops receiving at once, finishes the messages that are on their way to the store, and closes. */
   stop(): Promise<void>
 }

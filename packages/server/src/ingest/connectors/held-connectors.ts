@@ -78,6 +78,20 @@ export function makeHeldConnectors(
   const inTurn = <T>({ tenantId, id }: LeaseKey, work: (tx: Db) => Promise<T>): Promise<T> =>
     turns.take(tenantId, id, () => store.tx(work))
 
+  /** Writes what the connector has counted, in the transaction that changes its lease. */
+  async function withCounts<T>({ lease, connector }: Held, change: (tx: Db) => Promise<T>): Promise<T> {
+    const counts = connector.takeCounts()
+    try {
+      return await inTurn(lease, async (tx) => {
+        await addCounts(tx, lease.tenantId, lease.id, counts, connector.lastMessageAt())
+        return change(tx)
+      })
+    } catch (error) {
+      connector.returnCounts(counts)
+      throw error
+    }
+  }
+
   async function start(row: ConnectorWithLease): Promise<void> {
     if (stopping.has(row.id)) return
     const lease = { tenantId: row.tenant_id, id: row.id, node }
@@ -107,11 +121,9 @@ export function makeHeldConnectors(
 
   async function renew(entry: Held): Promise<void> {
     const { lease, connector } = entry
-    const counts = connector.takeCounts()
     let until = 0
-    const outcome = await inTurn(lease, async (tx) => {
+    const outcome = await withCounts(entry, (tx) => {
       until = clock.now() + LEASE_MS
-      await addCounts(tx, lease.tenantId, lease.id, counts, connector.lastMessageAt())
       return renewLease(tx, lease, until, connector.state(), connector.lastError())
     })
     if (outcome === 'renewed') entry.until = until
@@ -125,11 +137,7 @@ export function makeHeldConnectors(
     try {
       await connector.stop()
       log.info({ connector: lease.id, tenant: lease.tenantId, why }, 'connector stopped')
-      const counts = connector.takeCounts()
-      await inTurn(lease, async (tx) => {
-        await addCounts(tx, lease.tenantId, lease.id, counts, connector.lastMessageAt())
-        await freeLease(tx, lease)
-      })
+      await withCounts(entry, (tx) => freeLease(tx, lease))
     } finally {
       stopping.delete(lease.id)
     }

@@ -11,6 +11,8 @@ export interface ConnectorProgress {
   add(outcome: keyof MessageCounts): void
   /** Returns the counts since the last call. */
   takeCounts(): MessageCounts
+  /** Takes back counts that could not be stored. */
+  returnCounts(taken: MessageCounts): void
 }
 
 const LONGEST_ERROR = 500
@@ -38,6 +40,9 @@ export function makeConnectorProgress(count: (outcome: keyof MessageCounts) => v
       const taken = counts
       counts = none()
       return taken
+    },
+    returnCounts(taken) {
+      for (const outcome of Object.keys(taken) as (keyof MessageCounts)[]) counts[outcome] += taken[outcome]
     },
   }
 }

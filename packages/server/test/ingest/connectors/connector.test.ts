@@ -12,6 +12,7 @@ import { makeSupervisor, type Supervisor } from '../../../src/ingest/connectors/
 import { idMaker } from '../../../src/kernel/ids.ts'
 import { makeLogger } from '../../../src/kernel/logger.ts'
 import { makeAnnouncements } from '../../../src/store/announce.ts'
+import { StoreUnavailable } from '../../../src/store/db.ts'
 import { openStore, type Opened } from '../../../src/store/open.ts'
 import { createTenant } from '../../../src/tenants/create.ts'
 import { startPeer, type AmqpPeer } from '../../support/amqp-broker.ts'
@@ -70,6 +71,33 @@ onBothEngines((engine) => {
     const [connector] = (await calls.operator('GET /operator/connectors')).body.connectors
     assert.deepEqual(connector.counters, { received: 500, accepted: 500, duplicates: 0, released: 0, rejected: 0 })
     assert.equal(connector.last_message_at, new Date(service.clock.now()).toISOString())
+    await calls.operator(`DELETE /operator/connectors/${id}`)
+    await until(() => peer.receivers() === 0)
+  })
+
+  test('[AMQP-8] counts that the store did not take are stored with the next renewal', {
+    timeout: 180_000,
+  }, async (t) => {
+    const { id } = await calls.connector({ tenant: tenant.slug, source: 'late', url: peer.url, address: 'q' })
+    const before = peer.settled().accepted
+    peer.offer(Array.from({ length: 3 }, (_, n) => ({ entity: 'order', action: 'made', id: `late-${n}` })))
+    await until(() => peer.settled().accepted - before === 3)
+    const { store } = service
+    const { tx } = store
+    t.after(() => (store.tx = tx))
+    let refused = 0
+    store.tx = async () => {
+      refused++
+      throw new StoreUnavailable('away')
+    }
+    await service.app.runOnce.superviseConnectors().catch(() => {})
+    store.tx = tx
+    assert.ok(refused > 0)
+    await service.app.runOnce.superviseConnectors()
+    const connectors: { id: string; counters: object }[] = (await calls.operator('GET /operator/connectors')).body
+      .connectors
+    const { counters } = connectors.find((connector) => connector.id === id)!
+    assert.deepEqual(counters, { received: 3, accepted: 3, duplicates: 0, released: 0, rejected: 0 })
     await calls.operator(`DELETE /operator/connectors/${id}`)
     await until(() => peer.receivers() === 0)
   })

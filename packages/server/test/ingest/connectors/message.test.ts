@@ -69,6 +69,18 @@ test('[AMQP-4] [AMQP-5] a property named `__proto__` is one like any other', asy
   assert.equal(text, '{"specversion":"1.0","type":"t","id":"i","source":"/s","__proto__":"x","data":1}')
 })
 
+test('[AMQP-5] a timestamp beyond all dates is null for the mapping, and the message is read', async () => {
+  const byHeader = compileMapping('erp', completeMapping({ action: 'headers.until == null ? "kept" : "dated"' }))
+  const typeOf = async (ms: number): Promise<string> => {
+    const application_properties = { until: rhea.types.wrap_timestamp(ms) }
+    const bytes = rhea.message.encode({ body: data('{"entity":"order"}'), application_properties })
+    return (await readMessage(bytes as unknown as Buffer, byHeader, 1000, 0)).type
+  }
+  // Java's Long.MAX_VALUE stands for "never"; half of it is what the encoder of the test can write.
+  assert.equal(await typeOf(9e15), 'com.erp.order.kept')
+  assert.equal(await typeOf(0), 'com.erp.order.dated')
+})
+
 for (const prefix of ['cloudEvents:', 'cloudEvents_']) {
   test(`[AMQP-4] binary mode with ${prefix} keeps type, id, source and data, unmapped`, async () => {
     const application_properties = {
