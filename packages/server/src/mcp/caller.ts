@@ -43,13 +43,20 @@ export function callerInProcess({ operations, principal, options, pause, resultT
       return resultOf<typeof operation>(pieces ? { ...response, pieces: inTurn(pieces) } : response, parse)
     },
     async *events(operation, input) {
-      const { items = [] } = await operations.perform(principal, operation, input, options)
-      for (const item of items) {
-        if (typeof item !== 'string') await resultTurn.take()
-        const text = typeof item === 'string' ? item : await item()
-        if (text === undefined) continue
-        yield (await readListedEvent(text, pause)) as EventOf<typeof operation>
-        await pause()
+      const { items = [], putBack } = await operations.perform(principal, operation, input, options)
+      let isRead = false
+      try {
+        for (const item of items) {
+          if (typeof item !== 'string') await resultTurn.take()
+          const text = typeof item === 'string' ? item : await item()
+          if (text === undefined) continue
+          yield (await readListedEvent(text, pause)) as EventOf<typeof operation>
+          await pause()
+        }
+        isRead = true
+      } finally {
+        // The client has gone: what was leased for it is due again at once.
+        if (!isRead) await putBack?.()
       }
     },
   }

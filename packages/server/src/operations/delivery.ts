@@ -67,8 +67,8 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
             )
           : await claim(mailbox, limit)
       const items = found.map(({ json }) => json)
-      if (options.brief) return { status: 200, items }
-      return { status: 200, putBack: () => claim.putBack(mailbox, found), ...pollBody(items) }
+      const putBack = (): Promise<void> => claim.putBack(mailbox, found)
+      return { status: 200, putBack, ...(options.brief ? { items } : pollBody(items)) }
     }),
 
     own(operations.ackDeliveries, async ({ principal, body }, record) => {

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/server'
+import { operations as described } from '@sensorium/contract'
+import { callerInProcess } from '../../src/mcp/caller.ts'
 import { largeResponses } from '../../src/http/large-responses.ts'
 import { passOnInSteps } from '../../src/kernel/json-steps.ts'
 import { boundExchange } from '../../src/mcp/bound-exchange.ts'
@@ -126,6 +128,28 @@ test('[MCP-43] no turn is taken for an answer that has to wait behind another on
   await makeResultTurn(inTurn, who, async () => {}).take()
   front.resolve()
   await Promise.any(begun)
+})
+
+test('[MCP-53] what was leased for a client that goes away while the result is made is given back', async () => {
+  let givenBack = 0
+  const items = ['{"id":"dlv_1"}', '{"id":"dlv_2"}']
+  const operations = { perform: async () => ({ status: 200, items, putBack: async () => void givenBack++ }) }
+  const resultTurn = makeResultTurn(largeResponses(), { tenantId: 'tenant', id: 'agent' }, async () => {})
+  let turns = 0
+  const readWith = async (pause: () => Promise<void>): Promise<number> => {
+    const tools = { operations: operations as never, principal: { id: 'agent' } as never, options: {} }
+    const caller = callerInProcess({ ...tools, pause, resultTurn })
+    let read = 0
+    for await (const _ of caller.events(described.pollDeliveries, {})) read++
+    return read
+  }
+  assert.equal(await readWith(async () => {}), 2)
+  assert.equal(givenBack, 0)
+  const gone = async (): Promise<void> => {
+    if (++turns === 1) throw new Error('the client has gone away')
+  }
+  await assert.rejects(readWith(gone), /gone away/)
+  assert.equal(givenBack, 1)
 })
 
 test('[MCP-15] [MCP-43] long values are read in steps, with whole numbers of 64 bits as they came', async () => {
