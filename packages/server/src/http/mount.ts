@@ -1,5 +1,6 @@
 // A part of the service with a path of its own beside the operations: it receives every request at or below its prefix,
 // whatever the method, and writes the response itself.
+import { loadOnce } from '../kernel/load-once.ts'
 import type { Exchange } from './exchange.ts'
 
 export interface Mount {
@@ -14,17 +15,6 @@ export interface Mount {
 
 /** A mount whose code is loaded with its first request: a library takes no memory on a node that does not use it. */
 export function loadedWhenUsed(prefix: string, load: () => Promise<Mount>): Mount {
-  let loading: Promise<Mount> | null = null
-  return {
-    prefix,
-    async handle(exchange, identified) {
-      // A failed load is tried again with the next request.
-      loading ??= load().catch((error: unknown) => {
-        loading = null
-        throw error
-      })
-      const mount = await loading
-      return mount.handle(exchange, identified)
-    },
-  }
+  const loaded = loadOnce(load)
+  return { prefix, handle: async (exchange, identified) => (await loaded()).handle(exchange, identified) }
 }

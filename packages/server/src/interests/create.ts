@@ -113,8 +113,8 @@ export async function createInterest(
 /**
  * Deletes the interest again, so that the caller may retry. If the store went away during a commit, the interest may be
  * complete, and a retry with the same key will be told so; and while this node stood still, an equal request may have
- * gone on with the interest on another node, and answered. `mayDelete` is false then, and it stays. It also stays if the
- * store cannot be reached now; then a retry is a conflict.
+ * gone on with the interest on another node, and answered. `mayDelete` is false then, and it stays. It also stays if
+ * the store cannot be reached now; then a retry is a conflict.
  */
 async function undo(
   { store, log, now }: CreateTools,

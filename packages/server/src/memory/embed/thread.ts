@@ -2,6 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import os from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import { loadOnce } from '../../kernel/load-once.ts'
 import { loadModel } from './model.ts'
 import { makeWorkQueue, type EmbedRequest, type Told, type WorkQueue } from './work-queue.ts'
 
@@ -18,8 +19,6 @@ try {
   // not Linux, or not allowed
 }
 
-let queue: Promise<WorkQueue> | undefined
-
 function tell(told: Told): void {
   const buffers =
     'response' in told
@@ -28,8 +27,10 @@ function tell(told: Told): void {
   port.postMessage(told, buffers)
 }
 
+let opened: WorkQueue | undefined
+const queue = loadOnce(async () => (opened = makeWorkQueue(await loadModel(), tell)))
+
 async function close(): Promise<void> {
-  const opened = await queue?.catch(() => undefined)
   await opened?.close()
   port.close()
 }
@@ -38,9 +39,7 @@ port.on('message', async (message: { id: number; request: EmbedRequest } | { clo
   if ('close' in message) return close()
   const { id, request } = message
   try {
-    queue ??= loadModel().then((model) => makeWorkQueue(model, tell))
-    const opened = await queue
-    opened.add({ id, ...request })
+    ;(await queue()).add({ id, ...request })
   } catch (error) {
     tell({ id, error: (error as Error).message })
   }
