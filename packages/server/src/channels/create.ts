@@ -3,7 +3,7 @@ import type { Channel, ChannelCreate, Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { ruleBroken, taken } from '../kernel/failure.ts'
 import type { MakeId } from '../kernel/ids.ts'
-import { recordRoutingChange } from '../routing/changes.ts'
+import { recordRoutingChanges } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { isChannelVisible } from './rules.ts'
 import {
@@ -66,7 +66,7 @@ async function createIfFree(
     role: 'owner',
     joined_at: at,
   })
-  await recordRoutingChange(tx, row.tenant_id, 'channel', row.id, at)
+  await recordRoutingChanges(tx, row.tenant_id, [{ kind: 'channel', id: row.id, joinedId: principal.id }], at)
   return shownChannel(row)
 }
 

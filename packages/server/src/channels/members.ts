@@ -5,7 +5,7 @@ import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, taken } from '../kernel/failure.ts'
 import { pagesOf } from '../kernel/pages.ts'
-import { recordRoutingChange } from '../routing/changes.ts'
+import { recordRoutingChanges } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { findOrgAdmin } from '../tenants/sql.ts'
 import type { ChannelTools } from './create.ts'
@@ -66,7 +66,7 @@ export async function addMember(
   // The count includes the new member; a refusal rolls the insert back.
   if (channel.type === 'direct')
     throwIfRefused(channel, refuseTooManyMembers(channel.type, await countMembers(tx, tenantId, channelId)))
-  await recordRoutingChange(tx, tenantId, 'channel', channelId, row.joined_at)
+  await recordRoutingChanges(tx, tenantId, [{ kind: 'channel', id: channelId, joinedId: place.id }], row.joined_at)
   return shownMember(row)
 }
 
@@ -88,5 +88,5 @@ export async function removeMember(
   const owners = member.role === 'owner' ? await countOwners(tx, tenantId, channelId) : 0
   throwIfRefused(channel, refuseRemoving(caller, place, owners))
   await deleteMember(tx, tenantId, channelId, member.id)
-  await recordRoutingChange(tx, tenantId, 'channel', channelId, now)
+  await recordRoutingChanges(tx, tenantId, [{ kind: 'channel', id: channelId, leftId: place.id }], now)
 }

@@ -64,7 +64,7 @@ export function admitAddressee(table: RoutingTable, found: Addressee | Failure, 
   if (found instanceof Failure) return found
   const { kind, id } = found
   if (kind === 'agent') return refuseInactive(table, id) ?? found
-  if (table.members.get(id)?.includes(senderId)) return found
+  if (table.members.get(id)?.has(senderId)) return found
   const type = isId('org_admin', senderId) ? 'org_admin' : 'agent'
   if (!isChannelVisible(found.type, { type, id: senderId, role: null })) return unknown(id)
   return ruleBroken('not_a_member', 'Only a member of a channel posts to it', { channel_id: id })
@@ -75,7 +75,7 @@ export function withAddressee(table: RoutingTable, addressee: Addressee, senderI
   const receivers =
     addressee.kind === 'agent'
       ? [addressee.id]
-      : (table.members.get(addressee.id) ?? []).filter((id) => id !== senderId && !table.inactive.has(id))
+      : [...(table.members.get(addressee.id) ?? [])].filter((id) => id !== senderId && !table.inactive.has(id))
   const matches = new Map(found.matches)
   for (const recipientId of receivers) {
     const match = matches.get(recipientId) ?? { recipientId, priority: 0, enrichment: 'none', matched: [] }

@@ -110,7 +110,7 @@ export function reasonOfAddress(
     return id === agentId
       ? reason(true, 'the event is addressed to the agent')
       : reason(false, 'the event is addressed to another agent')
-  if (!table.members.get(id)?.includes(agentId))
+  if (!table.members.get(id)?.has(agentId))
     return reason(false, 'the event is addressed to a channel that the agent is not a member of')
   if (agentId === senderId) return reason(false, 'the event is addressed to a channel, and the agent is its sender')
   if (table.inactive.has(agentId))
@@ -149,7 +149,6 @@ export function* findReasons(given: ToExplain, agentId: string): Generator<void,
   let steps = 0
   const took = (taken: number): void => void (steps += taken)
   const evaluate = makeEvaluate(given, took)
-  const isMember = makeIsMember(table, agentId, took)
   const explained = new Set<string>()
   for (const id of inTurn(yield* toExplain(given, agentId, isSliceOver))) {
     if (reasons.length >= MAX_REASONS) break
@@ -160,7 +159,8 @@ export function* findReasons(given: ToExplain, agentId: string): Generator<void,
     if (!subscription || explained.has(id)) continue
     explained.add(id)
     const reason = reasonOf(given, subscription, evaluate)
-    if (subscription.kind === 'interest' || isMember(subscription.channelId!)) reasons.push(reason)
+    const isMember = table.members.get(subscription.channelId!)?.has(agentId)
+    if (subscription.kind === 'interest' || isMember) reasons.push(reason)
     // A feed that would have matched if the agent were a member is worth reporting; other feeds have nothing to do with
     // this event.
     else if (reason.matches) {
@@ -176,18 +176,4 @@ export function* findReasons(given: ToExplain, agentId: string): Generator<void,
       explanation: 'the agent has no interest, and no feed matches the event',
     })
   return reasons
-}
-
-/** Looks through the members of each channel once: a channel may have thousands of members and a thousand feeds. */
-function makeIsMember(table: RoutingTable, agentId: string, took: (steps: number) => void) {
-  const known = new Map<string, boolean>()
-  return (channelId: string): boolean => {
-    let isMember = known.get(channelId)
-    if (isMember === undefined) {
-      const members = table.members.get(channelId) ?? []
-      took(members.length)
-      known.set(channelId, (isMember = members.includes(agentId)))
-    }
-    return isMember
-  }
 }

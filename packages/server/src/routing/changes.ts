@@ -31,6 +31,9 @@ export async function lockRoutingExclusive(tx: Db, tenantId: string): Promise<vo
 export interface RoutingChange {
   kind: ChangeKind
   id: string
+  /** Who joined or left the channel, if that is all that has changed. Otherwise all its members are read again. */
+  joinedId?: string
+  leftId?: string
 }
 
 const CHANGES: Insert = {
@@ -42,6 +45,8 @@ const CHANGES: Insert = {
     previous: 'text',
     kind: 'text',
     id: 'text',
+    joined_id: 'text',
+    left_id: 'text',
     changed_at: 'bigint',
   },
 }
@@ -68,13 +73,15 @@ export async function recordRoutingChanges(
   const first = row!.version - changes.length + 1
   tx.insertLater(
     CHANGES,
-    changes.map(({ kind, id }, i) => [
+    changes.map(({ kind, id, joinedId = null, leftId = null }, i) => [
       tenantId,
       first + i,
       stampOf(i),
       i === 0 ? row!.previous : stampOf(i - 1),
       kind,
       id,
+      joinedId,
+      leftId,
       now,
     ]),
   )

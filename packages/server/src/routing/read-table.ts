@@ -42,11 +42,23 @@ function nextPage(filters: readonly (string | null)[]): number {
 const nextRows = (rows: readonly { filter_expression: string | null }[]): number =>
   nextPage(rows.map(({ filter_expression }) => filter_expression))
 
+function addMember(table: RoutingTable, channelId: string, participantId: string): void {
+  const known = table.members.get(channelId)
+  if (known) known.add(participantId)
+  else table.members.set(channelId, new Set([participantId]))
+}
+
 /** Adds members to those that the table has: a channel may be read in several pages. */
 function addMembers(table: RoutingTable, rows: readonly { channel_id: string; participant_id: string }[]): void {
-  for (const [channel, added] of Map.groupBy(rows, (row) => row.channel_id)) {
-    const known = table.members.get(channel) ?? []
-    table.members.set(channel, [...known, ...added.map((member) => member.participant_id)])
+  for (const { channel_id, participant_id } of rows) addMember(table, channel_id, participant_id)
+}
+
+/** Who joined or left: one channel may have 20,000 members, and reading them took a publish 20 ms. */
+function applyMemberships(table: RoutingTable, changes: readonly Change[], isRead: (channelId: string) => boolean) {
+  for (const { kind, id, joined_id, left_id } of changes) {
+    if (kind !== 'channel' || isRead(id)) continue
+    if (joined_id !== null) addMember(table, id, joined_id)
+    if (left_id !== null) table.members.get(id)?.delete(left_id)
   }
 }
 
@@ -97,6 +109,7 @@ export async function refreshTable(store: Store, tenantId: string, table: Routin
     // backup), the previous stamp differs.
     if (changes[0]!.version !== table.version + 1 || changes[0]!.previous !== table.stamp) return false
     const found = await apply(store, tenantId, table, changes)
+    if (!found) return false
     if (changes.length < most) return true
     read += changes.length
     most = nextPage(found.map(({ filter }) => filter))
@@ -110,21 +123,23 @@ async function isCurrent(store: Store, tenantId: string, table: RoutingTable): P
   return (committed?.version ?? 0) === table.version && (committed?.stamp ?? '') === table.stamp
 }
 
-/** Returns the subscriptions that were read. */
+/** Returns the subscriptions that were read. Null if a channel would have to be read that has too many members. */
 async function apply(
   store: Store,
   tenantId: string,
   table: RoutingTable,
   changes: readonly Change[],
-): Promise<Subscription[]> {
+): Promise<Subscription[] | null> {
   const db = store.outsideTx
+  const isMembership = (change: Change): boolean => change.joined_id !== null || change.left_id !== null
   const ids = (kind: string): string[] => [
-    ...new Set(changes.filter((change) => change.kind === kind).map((change) => change.id)),
+    ...new Set(changes.filter((change) => change.kind === kind && !isMembership(change)).map(({ id }) => id)),
   ]
   const [interests, feeds, channels, agents] = [ids('interest'), ids('feed'), ids('channel'), ids('agent')]
   const foundInterests = interests.length > 0 ? await readRoutedInterests(db, tenantId, interests) : []
   const foundFeeds = feeds.length > 0 ? await readRoutedFeeds(db, tenantId, feeds) : []
-  const foundMembers = channels.length > 0 ? await readChannelMembers(db, tenantId, channels) : []
+  const foundMembers = channels.length > 0 ? await readChannelMembers(db, tenantId, channels, PAGE.most + 1) : []
+  if (foundMembers.length > PAGE.most) return null
   const foundAgents = agents.length > 0 ? await readInactiveOrPausedAmong(db, tenantId, agents) : []
   const foundSources = ids('source').length > 0 ? await readSources(db, tenantId) : null
   // No await from here on, so that no one sees a table that is partly updated.
@@ -133,6 +148,7 @@ async function apply(
   for (const subscription of found) table.put(subscription)
   for (const id of channels) table.members.delete(id)
   addMembers(table, foundMembers)
+  applyMemberships(table, changes, (id) => channels.includes(id))
   for (const id of agents) {
     table.inactive.delete(id)
     table.paused.delete(id)

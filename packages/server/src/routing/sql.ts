@@ -20,12 +20,15 @@ export interface Change {
   previous: string
   kind: string
   id: string
+  /** Who joined or left the channel; null if all its members have to be read. */
+  joined_id: string | null
+  left_id: string | null
 }
 
 /** Returns the changes after a version, oldest first. */
 export const readChanges = (db: Reads, tenantId: string, after: number, limit: number) =>
   db.rows<Change>(
-    `select version, stamp, previous, kind, id from routing_changes
+    `select version, stamp, previous, kind, id, joined_id, left_id from routing_changes
       where tenant_id = ? and version > ? order by version limit ?`,
     [tenantId, after, limit],
   )
@@ -124,11 +127,12 @@ export const pageMembers = (db: Reads, tenantId: string, after: InChannel, limit
     [tenantId, after.channel_id, after.id, limit],
   )
 
-/** Returns all members of the given channels. Locks nothing. */
-export const readChannelMembers = (db: Reads, tenantId: string, channelIds: string[]) =>
+/** Returns up to `most` members of the given channels. Locks nothing. */
+export const readChannelMembers = (db: Reads, tenantId: string, channelIds: string[], most: number) =>
   db.rows<{ channel_id: string; participant_id: string }>(
-    `select channel_id, participant_id from channel_members where tenant_id = ? and ${db.dialect.inList('channel_id')}`,
-    [tenantId, db.dialect.list(channelIds)],
+    `select channel_id, participant_id from channel_members
+      where tenant_id = ? and ${db.dialect.inList('channel_id')} limit ?`,
+    [tenantId, db.dialect.list(channelIds), most],
   )
 
 export interface AgentState {

@@ -82,7 +82,7 @@ export class RoutingTable {
   sources: ReadonlySet<string> = new Set()
   readonly subscriptions = new Map<string, Subscription>()
   /** Channel → ids of its members, agents and org-admins alike. */
-  readonly members = new Map<string, readonly string[]>()
+  readonly members = new Map<string, Set<string>>()
   readonly inactive = new Set<string>()
   /** Agents that receive deliveries, but whose polls must not be handed any. */
   readonly paused = new Set<string>()

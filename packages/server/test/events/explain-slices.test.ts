@@ -30,7 +30,7 @@ describe('the reasons of an explanation', () => {
         enrichment: 'none',
       }),
     )
-    table.members.set('chn_own', ['agt_1'])
+    table.members.set('chn_own', new Set(['agt_1']))
     return table
   }
   const explain = (table: RoutingTable) => {

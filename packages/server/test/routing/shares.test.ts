@@ -93,7 +93,7 @@ test('[RTE-5] feeds take nothing of interests, and the channels of one creator c
   const table = new RoutingTable()
   const channels = (creator: string, count: number, filter: (i: number) => string) => {
     for (let i = 0; i < count; i++) {
-      table.members.set(`${creator}_${i}`, [`member_of_${creator}`])
+      table.members.set(`${creator}_${i}`, new Set([`member_of_${creator}`]))
       table.put(feedOf(`${creator}_${i}`, creator, filter(i)))
     }
   }
