@@ -52,13 +52,13 @@ interface Scan {
   withReasons?: boolean
 }
 
-const NEWEST: DeadLetterPlace = { dead_lettered_at: Number.MAX_SAFE_INTEGER, id: '' }
+export const NEWEST: DeadLetterPlace = { dead_lettered_at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /** With the longest reasons a page takes SQLite some milliseconds; a thousand took 50 to 80. */
 export const DEAD_PAGE = 200
 
 const COLUMNS = 'd.id, d.event_id, d.recipient_id, d.dead_lettered_at, octet_length(e.envelope) as bytes'
-export const WITH_EVENT = 'join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
+const WITH_EVENT = 'join events e on e.tenant_id = d.tenant_id and e.id = d.event_id'
 
 /** The dead letters of a scope as `d`, by the index of the tenant's or the recipient's. */
 export function deadOf({ dialect }: Reads, { tenantId, recipientId }: DeadLetterScope) {

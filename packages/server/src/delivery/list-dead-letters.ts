@@ -2,15 +2,9 @@
 import { iso } from '../kernel/clock.ts'
 import type { JsonBody } from '../kernel/json-body.ts'
 import type { Pause } from '../kernel/step-turns.ts'
-import { one, type Db, type Value } from '../store/db.ts'
-import {
-  WITH_EVENT,
-  deadOf,
-  deadLetterPages,
-  isFiltering,
-  type DeadLetterFilter,
-  type DeadLetterScope,
-} from './find-dead-letters.ts'
+import type { Db, Value } from '../store/db.ts'
+import { countedSteps, deadAfter } from './count-dead-letters.ts'
+import { deadLetterPages, isFiltering, type DeadLetterFilter, type DeadLetterScope } from './find-dead-letters.ts'
 import { listBody, readEnvelope, shortBytes, shortText, type Item } from './long-payloads.ts'
 import { IS_DEAD } from './standing.ts'
 
@@ -24,12 +18,6 @@ interface DeadRow {
   dead_lettered_at: number
   /** Null if the envelope is long. */
   envelope: string | null
-}
-
-/** Counts the dead letters of the scope, row by row. Locks nothing. */
-export async function countDeadLetters(db: Db, scope: DeadLetterScope): Promise<number> {
-  const { from, where, values } = deadOf(db, scope)
-  return (await one<{ n: number }>(db, `select count(*) as n from ${from} where ${where}`, values))?.n ?? 0
 }
 
 /** How many dead letters a filter scans: some tens of milliseconds of reading, in many turns. */
@@ -47,13 +35,21 @@ export async function listDeadLetters(
   if (isFiltering(filter)) {
     const { ids, total } = await matchingPage(db, scope, filter, offset, limit, pause)
     const named = {
-      from: 'deliveries d',
-      where: `d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`,
+      from: `deliveries d where d.tenant_id = ? and ${db.dialect.inList('d.id')} and d.${IS_DEAD}`,
       values: [scope.tenantId, db.dialect.list(ids)],
     }
-    return shownPage(db, scope.tenantId, named, 0, limit, total)
+    return shownPage(db, scope.tenantId, await readDead(db, scope.tenantId, named, 0, limit, limit), total)
   }
-  return shownPage(db, scope.tenantId, deadOf(db, scope), offset, limit, await countDeadLetters(db, scope))
+  const rows: DeadRow[] = []
+  let total = 0
+  for await (const { after, found } of countedSteps(db, scope, pause)) {
+    const skipped = Math.max(0, offset - total)
+    // Only as many as were counted in this step, so that a statement never reads beyond it.
+    const most = Math.min(found - skipped, limit - rows.length)
+    if (most > 0) rows.push(...(await readDead(db, scope.tenantId, deadAfter(db, scope, after), skipped, most, limit)))
+    total += found
+  }
+  return shownPage(db, scope.tenantId, rows, total)
 }
 
 /** Returns the ids of a page of the dead letters that pass the filter, and how many pass. */
@@ -76,21 +72,28 @@ async function matchingPage(
   return { ids, total }
 }
 
-/** Reads one page of dead letters, newest first. Locks nothing. */
-async function shownPage(
+/**
+ * Reads up to `most` dead letters for a page of up to `limit`, newest first. The ids come first, from an index: neither
+ * a delivery nor an event is looked up for what is skipped. Cross join: makes SQLite use the tables in this order.
+ * Locks nothing.
+ */
+const readDead = (
   db: Db,
   tenantId: string,
-  { from, where, values }: { from: string; where: string; values: readonly Value[] },
-  offset: number,
+  { from, values }: { from: string; values: readonly Value[] },
+  skipped: number,
+  most: number,
   limit: number,
-  total: number,
-): Promise<JsonBody> {
-  const rows = await db.rows<DeadRow>(
+): Promise<DeadRow[]> =>
+  db.rows<DeadRow>(
     `select d.id, d.event_id, d.recipient_id, d.attempts, d.dlq_reason, d.created_at, d.dead_lettered_at, ${shortText('e.envelope')} as envelope
-       from ${from} ${WITH_EVENT}
-      where ${where} order by d.dead_lettered_at desc, d.id desc limit ? offset ?`,
-    [shortBytes(db, limit), ...values, limit, offset],
+       from (select d.id from ${from} limit ? offset ?) page cross join deliveries d cross join events e
+      where d.tenant_id = ? and d.id = page.id and e.tenant_id = d.tenant_id and e.id = d.event_id
+      order by d.dead_lettered_at desc, d.id desc`,
+    [shortBytes(db, limit), ...values, most, skipped, tenantId],
   )
+
+function shownPage(db: Db, tenantId: string, rows: readonly DeadRow[], total: number): JsonBody {
   const items = rows.map((row): Item => {
     if (row.envelope !== null) return deadLetterJson(row, row.envelope)
     return async () => {

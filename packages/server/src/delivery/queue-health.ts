@@ -2,7 +2,7 @@
 import { isoOrNull } from '../kernel/clock.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
-import { countDeadLetters } from './list-dead-letters.ts'
+import { countDeadLetters } from './count-dead-letters.ts'
 import { openPages } from './open-deliveries.ts'
 import { readLastPoll, type Mailbox } from './sql.ts'
 import { PUBLIC_STATE, standingOf } from './standing.ts'
@@ -32,7 +32,7 @@ export async function queueHealth(
       if (state === 'pending') oldest = Math.min(oldest, delivery.created_at)
     }
   }
-  const dead = await countDeadLetters(db, mailbox)
+  const dead = await countDeadLetters(db, mailbox, pause)
   const poll = await readLastPoll(db, mailbox)
   return {
     ...counts,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { DeadLetterSummary } from '@sensorium/contract'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
-import { countDeadLetters } from './list-dead-letters.ts'
+import { countDeadLetters } from './count-dead-letters.ts'
 import type { DeadLetterScope } from './find-dead-letters.ts'
 import { deadLetterPages } from './find-dead-letters.ts'
 import { IS_DEAD } from './standing.ts'
@@ -67,7 +67,7 @@ export async function summarizeDeadLetters(db: Db, scope: DeadLetterScope, pause
     commonest.map(({ id }) => id),
   )
   return {
-    total: grouped < MAX_GROUPED ? grouped : await countDeadLetters(db, scope),
+    total: grouped < MAX_GROUPED ? grouped : await countDeadLetters(db, scope, pause),
     by_reason: commonest.flatMap(({ id, count }) => {
       const reason = causeOfId.get(id)
       return reason === undefined ? [] : [{ reason, count }]

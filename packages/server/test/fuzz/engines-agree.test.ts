@@ -22,8 +22,9 @@ const REQUESTS = 1_500
 const MOST_TOLD = 5
 /** Tokens are valid for an hour. */
 const LONGEST_MS = 50 * 60_000
-/** Of a stream only the head is read, and a process is not a tenant: how far the one or the other has come is chance. */
+/** Of a stream only the head is read: what it has leased by then is chance. */
 const LEFT_TO_CHANCE = new Set(['streamDeliveries', 'streamLive'])
+/** About the process, not about a tenant. */
 const PROCESS = /^\/(?:metrics|readyz|healthz)/
 const document = openapi(Object.values(operations)) as never as OpenApi
 

@@ -1,5 +1,5 @@
-// Whether two services that got the same requests responded alike. Ids and secrets are random in each, so ids are paired
-// when they are first seen, and from then on one has to stand where the other does.
+// Whether two services that got the same requests responded alike. Ids and secrets are random in each, so ids are
+// paired when they are first seen, and from then on one has to stand where the other does.
 import type { WireReply } from './wire.ts'
 
 export interface SameReply {
