@@ -13,7 +13,18 @@ export const MAX_ID_LENGTH = 255
 /** No resource has a longer URI: ids have 30 characters. */
 const MAX_URI_LENGTH = 2_048
 
-type Messages = { ok: true; value: unknown; count: number } | { ok: false; code: number; problem: string }
+/** What a client sent, as JSON. */
+export interface Messages {
+  ok: true
+  value: unknown
+  count: number
+}
+
+interface Wrong {
+  ok: false
+  code: number
+  problem: string
+}
 
 interface Message {
   id?: unknown
@@ -41,7 +52,7 @@ export async function readMessages(
   exchange: Exchange,
   maxBytes: number,
   turns: BodyTurns,
-): Promise<Messages | undefined> {
+): Promise<Messages | Wrong | undefined> {
   if (!exchange.hasBody) return undefined
   const bytes = await readBody(exchange, maxBytes)
   if (exchange.method !== 'POST' || bytes.length === 0) return undefined
@@ -75,4 +86,4 @@ export async function readMessages(
 
 /** Returns whether the message asks for a stream of notifications, which stays open. */
 export const isListening = (messages: Messages | undefined): boolean =>
-  messages?.ok === true && (messages.value as Message | null)?.method === 'subscriptions/listen'
+  (messages?.value as Message | null | undefined)?.method === 'subscriptions/listen'
