@@ -1,8 +1,7 @@
 // A stream of deliveries as the response to a request: server-sent events, written as they come.
 import type { ServerResponse } from 'node:http'
 import type { OperationResponse } from '../operations/response.ts'
-import type { Sink } from '../outbound/reader.ts'
-import type { OpenedStream } from '../outbound/streams.ts'
+import type { OpenedStream, Sink } from '../streams/reader.ts'
 import { bearer } from './authenticate.ts'
 import type { Exchange } from './exchange.ts'
 import { SLICE_BYTES } from './respond.ts'

@@ -4,8 +4,7 @@ import type { ResultOf } from '@sensorium/contract'
 import type { Item } from '../delivery/long-payloads.ts'
 import type { Failure } from '../kernel/failure.ts'
 import type { ShortFields } from '../memory/versions.ts'
-import type { Sink } from '../outbound/reader.ts'
-import type { OpenedStream } from '../outbound/streams.ts'
+import type { OpenedStream, Sink } from '../streams/reader.ts'
 
 /** A response that shows a memory, without the texts of the memory, which the store has anyway. */
 export interface StoredMemory {

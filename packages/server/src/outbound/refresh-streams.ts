@@ -2,9 +2,9 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Store } from '../store/db.ts'
+import { makeTicker } from '../streams/ticker.ts'
 import { dueAmong, readLeases } from './sql.ts'
 import type { Stream } from './stream.ts'
-import { makeTicker } from './ticker.ts'
 
 /**
  * How soon a stream that became full looks for acknowledgements on other nodes, how much longer it waits after each

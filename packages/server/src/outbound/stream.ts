@@ -11,8 +11,8 @@ import type { ClaimedDelivery, EndingLease, Lease, OfferedPlace } from '../deliv
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { InTurn } from '../kernel/in-turn.ts'
+import { makeReader, type Reader, type Sink } from '../streams/reader.ts'
 import { makeHeldLeases } from './held-leases.ts'
-import { makeReader, type Reader, type Sink } from './reader.ts'
 import type { LeaseRow } from './sql.ts'
 import { makeWriteDeliveries } from './write-deliveries.ts'
 

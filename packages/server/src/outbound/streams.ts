@@ -18,12 +18,12 @@ import { tooManyAtOnce, unavailable, type Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { makeSharedPlaces, type Siblings } from '../kernel/shared-places.ts'
 import type { Store } from '../store/db.ts'
+import { endWithToken } from '../streams/end-with-token.ts'
+import { reconnectHint, type OpenedStream, type Sink } from '../streams/reader.ts'
+import { makeTicker } from '../streams/ticker.ts'
 import { makeReleaseLeases } from './release-leases.ts'
 import { LAST_LOOK_MS, lookAtLeases, makeRefresh, type Looked } from './refresh-streams.ts'
-import { reconnectHint, type Sink } from './reader.ts'
 import { openStream } from './stream.ts'
-import { makeTicker } from './ticker.ts'
-import { endWithToken } from './end-with-token.ts'
 
 interface StreamsTools {
   store: Store
@@ -36,15 +36,6 @@ interface StreamsTools {
   policyOf: PolicyOf
   activity: Activity
   siblings: Siblings
-}
-
-export interface OpenedStream {
-  /** Called when the reader has taken a part of what was written. */
-  progressed(): void
-  /** Called when the reader has caught up. */
-  drained(): void
-  /** Called when the reader is gone. */
-  gone(): void
 }
 
 /** A place for a stream: it is opened, or left. */

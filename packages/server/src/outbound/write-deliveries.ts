@@ -6,8 +6,8 @@ import type { ClaimedDelivery, LeasedDelivery } from '../delivery/claimed.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import { Stop } from '../kernel/stop.ts'
+import type { Reader } from '../streams/reader.ts'
 import type { HeldLeases } from './held-leases.ts'
-import type { Reader } from './reader.ts'
 
 /** As many deliveries are taken at once as have about this many bytes together, by the size of the last ones. */
 const AT_ONCE_BYTES = 65_536

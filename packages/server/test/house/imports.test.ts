@@ -25,6 +25,7 @@ const FEATURES = [
   'events',
   'delivery',
   'outbound',
+  'streams',
   'ingest',
   'limits',
   'memory',

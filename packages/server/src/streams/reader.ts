@@ -10,6 +10,16 @@ export interface Sink {
   destroy(): void
 }
 
+/** What the connection tells a stream. */
+export interface OpenedStream {
+  /** Called when the reader has taken a part of what was written. */
+  progressed(): void
+  /** Called when the reader has caught up. */
+  drained(): void
+  /** Called when the reader is gone. */
+  gone(): void
+}
+
 const COMMENT_EVERY_MS = 15_000
 
 export type Reader = ReturnType<typeof makeReader>
