@@ -1,5 +1,5 @@
 // environment → configuration → one node, or several workers behind one port → signals
-import { bootstrap, keyLine, localAddress, welcome } from './bootstrap.ts'
+import { bootstrap } from './bootstrap.ts'
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { systemClock } from './kernel/clock.ts'
 import { idMaker } from './kernel/ids.ts'
@@ -7,6 +7,7 @@ import { makeLogger, type Logger } from './kernel/logger.ts'
 import { saysMisspelt } from './kernel/misspelt.ts'
 import { serve } from './serve.ts'
 import { openStore, ownStore, type Opened } from './store/open.ts'
+import { keyLine, localAddress, welcome } from './welcome.ts'
 import { FirstWorkerFailed, makeWorkers } from './workers/primary.ts'
 import { joinPrimary, type Worker } from './workers/worker.ts'
 

@@ -40,7 +40,7 @@ const LAYERS: readonly (readonly string[])[] = [
   FEATURES,
   ['operations'],
   TRANSPORTS,
-  ['app.ts', 'parts.ts', 'background.ts', 'bootstrap.ts'],
+  ['app.ts', 'parts.ts', 'background.ts', 'bootstrap.ts', 'welcome.ts'],
   ['serve.ts', 'workers'], // a node, alone or among others behind one port
   ['main.ts', 'cli/main.ts'], // where a process begins: one of the service, one of the command line
 ]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
-import { localAddress, welcome } from '../../src/bootstrap.ts'
+import { localAddress, welcome } from '../../src/welcome.ts'
 import { readConfig, type Config, type ConfigError } from '../../src/config.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
