@@ -64,8 +64,11 @@ export interface App {
   ahead: Pick<Ahead, 'idle'>
 }
 
-/** Less than the ten seconds that containers are commonly given to stop. */
-const DRAIN_MS = 8_000
+/**
+ * A client that never reads its response must not hold the process for ever. Less than the ten seconds that containers
+ * are commonly given to stop.
+ */
+const HANG_UP_AFTER_MS = 8_000
 
 export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppParts): App {
   const parts = makeParts({ ...given, metrics })
@@ -130,11 +133,10 @@ export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppP
     cutNoticeShort: notice.cutShort,
     async close() {
       parts.live.close()
-      // A client that never reads its response must not hold the process for ever.
       const hangUpTimer = setTimeout(() => {
-        log.warn({ after_ms: DRAIN_MS }, 'hanging up on connections that have not finished')
+        log.warn({ after_ms: HANG_UP_AFTER_MS }, 'hanging up on connections that have not finished')
         server.hangUp()
-      }, DRAIN_MS)
+      }, HANG_UP_AFTER_MS)
       // The port stays open meanwhile: a new request gets a 503, which says to try elsewhere, instead of no response.
       await Promise.all([
         // Embedding is closed once the requests are done: its loop, which looks for leftovers, may be waiting for a
