@@ -12,7 +12,7 @@ export type PutBack = (mailbox: Mailbox, leases: readonly Lease[]) => Promise<vo
 
 export const leasesOf = (rows: readonly ClaimedRow[]): Lease[] => rows.map(({ id, leases }) => ({ id, lease: leases }))
 
-export async function putBack(tx: Db, mailbox: Mailbox, leases: readonly Lease[]): Promise<void> {
+export async function putBackIn(tx: Db, mailbox: Mailbox, leases: readonly Lease[]): Promise<void> {
   for (const [lease, some] of Map.groupBy(leases, ({ lease }) => lease))
     await putBackRows(
       tx,
@@ -26,7 +26,7 @@ export function makePutBack(store: Store, wakeups: Wakeups, log: Logger): PutBac
   return async (mailbox, leases) => {
     try {
       await store.tx(async (tx) => {
-        await putBack(tx, mailbox, leases)
+        await putBackIn(tx, mailbox, leases)
         tx.afterCommit(() => wakeups.wake([mailbox.recipientId]))
       })
     } catch (error) {

@@ -3,7 +3,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { Lease, LeasedDelivery } from '../delivery/claimed.ts'
 import { withPushSchedule, type DeliveryPolicy, type PolicyOf } from '../delivery/policy.ts'
-import { putBack } from '../delivery/put-back.ts'
+import { putBackIn } from '../delivery/put-back.ts'
 import { afterFailedPush, type Next } from '../delivery/rules.ts'
 import { acknowledgeAll, release, type SettleTools } from '../delivery/settle.ts'
 import { byMailbox, leasedRows, ofMailbox, type Mailbox } from '../delivery/sql.ts'
@@ -115,7 +115,7 @@ async function settleOthers(
 ): Promise<Due[]> {
   const policy = policyOf(mailbox.tenantId)
   const notSent = pushed.filter(({ outcome }) => outcome.kind === 'not_sent')
-  await putBack(tx, mailbox, leasesOf(notSent))
+  await putBackIn(tx, mailbox, leasesOf(notSent))
   const interrupted = pushed.filter((one): one is Interrupted => one.outcome.kind === 'interrupted')
   for (const [why, some] of Map.groupBy(interrupted, ({ outcome }) => outcome.why))
     await release(tx, activity, mailbox, leasesOf(some), now, policy, why)
