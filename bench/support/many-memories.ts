@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { BUILTIN_MODEL } from '../../packages/server/src/memory/embed/builtin.ts'
-import type { Embedded } from '../../packages/server/src/memory/embed/embedding.ts'
+import type { EmbeddedWindow } from '../../packages/server/src/memory/embed/embedder.ts'
 import { loadModel } from '../../packages/server/src/memory/embed/model.ts'
 import type { MemoryIndex } from '../../packages/server/src/memory/index/memory-index.ts'
 import { insertMemory } from '../../packages/server/src/memory/sql.ts'
@@ -47,13 +47,13 @@ function sentences(): string[] {
 
 export interface Material {
   texts: readonly string[]
-  meanings: readonly Embedded[]
+  meanings: readonly EmbeddedWindow[]
 }
 
 export async function readMaterial(): Promise<Material> {
   const texts = sentences()
   const model = await loadModel()
-  const meanings: Embedded[] = []
+  const meanings: EmbeddedWindow[] = []
   for (const text of texts) meanings.push((await model.run([model.windows(text).next().value!]))[0]!)
   return { texts, meanings }
 }

@@ -29,7 +29,7 @@ import type { Secrets } from './kernel/secrets.ts'
 import { makeLimitsOf } from './limits/limits-of.ts'
 import { makeRateLimiter } from './limits/rate-limit.ts'
 import { makeLiveStreams } from './live/live-streams.ts'
-import type { Embedder } from './memory/embed/embedding.ts'
+import type { Embedder } from './memory/embed/embedder.ts'
 import { makeMemory } from './memory/make-memory.ts'
 import { FAILED_EXCHANGES_WINDOW_S } from './operations/auth.ts'
 import { makeIdempotency } from './operations/idempotency.ts'
@@ -102,7 +102,7 @@ function makeBasics(foundation: Foundation) {
     retainedSince: (tenantId: string): number =>
       clock.now() - (settings.of(tenantId).retention_days ?? config.retentionDays) * DAY_MS,
     // Memories are found by their words at once, by their meaning as soon as the model has read them.
-    memory: makeMemory({ config, store, clock, log, embedder, embedded: (memories) => embedded.inc(memories) }),
+    memory: makeMemory({ config, store, clock, log, embedder, countEmbedded: (memories) => embedded.inc(memories) }),
   }
 }
 

@@ -15,7 +15,7 @@ import { makeCounts } from '../kernel/counts.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import type { Store } from '../store/db.ts'
-import type { Embedded, Embedder } from './embed/embedding.ts'
+import type { EmbeddedWindow, Embedder } from './embed/embedder.ts'
 import { EmbeddingRefused } from './embed/service.ts'
 import {
   makeEmbeddingClaims,
@@ -66,7 +66,7 @@ interface EmbeddingTools {
   clock: Clock
   log: Logger
   /** Called with the number of memories that were embedded. */
-  embedded?: (memories: number) => void
+  countEmbedded?: (memories: number) => void
 }
 
 interface ToEmbed extends MemoryName {
@@ -82,7 +82,7 @@ async function keepVectors(
   index: MemoryIndex,
   model: string,
   batch: readonly ClaimedText[],
-  windows: readonly Embedded[][],
+  windows: readonly EmbeddedWindow[][],
 ): Promise<number> {
   let kept = 0
   for (let first = 0; first < batch.length; first += WRITTEN_TOGETHER) {
@@ -123,7 +123,8 @@ function makeQueued() {
   }
 }
 
-interface EmbedBatchTools extends Required<Pick<EmbeddingTools, 'store' | 'index' | 'embedder' | 'log' | 'embedded'>> {
+interface EmbedBatchTools
+  extends Required<Pick<EmbeddingTools, 'store' | 'index' | 'embedder' | 'log' | 'countEmbedded'>> {
   claims: EmbeddingClaims
   isClosed(): boolean
 }
@@ -135,10 +136,10 @@ const PROBES = 2
  * Embeds a batch and returns how many memories got vectors. If the batch fails, its texts are tried one by one, so that
  * a text on which the service fails holds back no other, perhaps of another tenant. What is left is released for later.
  */
-function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed }: EmbedBatchTools) {
+function makeEmbedBatch({ store, index, embedder, log, countEmbedded, claims, isClosed }: EmbedBatchTools) {
   /** Returns why the model did not embed the texts, or how many memories got vectors. */
   async function attempt(texts: readonly ClaimedText[]): Promise<number | Error> {
-    let windows: Embedded[][]
+    let windows: EmbeddedWindow[][]
     try {
       windows = await embedder.embed(texts.map(({ text }) => text))
     } catch (error) {
@@ -146,7 +147,7 @@ function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClose
       return error as Error
     }
     const kept = await keepVectors(store, index, embedder.model, texts, windows)
-    embedded(kept)
+    countEmbedded(kept)
     return kept
   }
 
@@ -199,10 +200,17 @@ function makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClose
   }
 }
 
-export function makeEmbedding({ store, index, embedder, clock, log, embedded = () => {} }: EmbeddingTools): Embedding {
+export function makeEmbedding({
+  store,
+  index,
+  embedder,
+  clock,
+  log,
+  countEmbedded = () => {},
+}: EmbeddingTools): Embedding {
   const { model, batch } = embedder
   const claims = makeEmbeddingClaims({ store, model, batch, clock, log })
-  const embed = makeEmbedBatch({ store, index, embedder, log, embedded, claims, isClosed: () => closed })
+  const embed = makeEmbedBatch({ store, index, embedder, log, countEmbedded, claims, isClosed: () => closed })
   const waiting = makeQueued()
   /** How many memories of each agent wait. */
   const counts = makeCounts()

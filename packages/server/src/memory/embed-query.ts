@@ -2,7 +2,7 @@
 import { Failure } from '../kernel/failure.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Turns } from '../kernel/turns.ts'
-import type { Embedded, Embedder } from './embed/embedding.ts'
+import type { EmbeddedWindow, Embedder } from './embed/embedder.ts'
 import { makeQueryCache } from './embed/query-cache.ts'
 import type { Viewer } from './see.ts'
 
@@ -22,7 +22,7 @@ export function asQuery(text: string): string {
 }
 
 /** Resolves to null if the model fails. Throws if too many queries wait for it. */
-export type EmbedQuery = (viewer: Viewer, query: string) => Promise<Embedded | null>
+export type EmbedQuery = (viewer: Viewer, query: string) => Promise<EmbeddedWindow | null>
 
 export function makeEmbedQuery(embedder: Embedder, turns: Turns, log: Logger): EmbedQuery {
   const cache = makeQueryCache()

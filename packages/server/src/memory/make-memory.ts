@@ -6,7 +6,7 @@ import { makeStepTurns, type StepTurns } from '../kernel/step-turns.ts'
 import { makeTurns } from '../kernel/turns.ts'
 import type { Store } from '../store/db.ts'
 import { builtinEmbedder } from './embed/builtin.ts'
-import type { Embedder } from './embed/embedding.ts'
+import type { Embedder } from './embed/embedder.ts'
 import { serviceEmbedder } from './embed/service.ts'
 import { makeEmbedding, type Embedding } from './embed-memories.ts'
 import { asQuery, makeEmbedQuery } from './embed-query.ts'
@@ -39,7 +39,8 @@ interface MemoryPartsTools {
   log: Logger
   /** Used instead of the one that the configuration names. */
   embedder?: Embedder | undefined
-  embedded?: (memories: number) => void
+  /** Called with the number of memories that were embedded. */
+  countEmbedded?: (memories: number) => void
 }
 
 const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): Embedder =>
@@ -47,7 +48,7 @@ const embedderOf = ({ embeddings }: Pick<Config, 'embeddings'>, clock: Clock): E
 
 /** Starts no thread: they start with the first memory or search. */
 export function makeMemory(tools: MemoryPartsTools): MemoryParts {
-  const { config, store, clock, log, embedder = embedderOf(config, clock), ...told } = tools
+  const { config, store, clock, log, embedder = embedderOf(config, clock), countEmbedded = () => {} } = tools
   const index = openIndex(
     config,
     store,
@@ -55,7 +56,7 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
       embedding.wake(tenant_id, agent_id, id, title.length + content.length),
     (error) => log.warn({ err: error }, 'the words of a memory were not all written; tried again later'),
   )
-  const embedding = makeEmbedding({ store, index, embedder, clock, log, ...told })
+  const embedding = makeEmbedding({ store, index, embedder, clock, log, countEmbedded })
   const turns = makeTurns({ what: 'searches waiting', atOnce: embedder.queries })
   const steps = makeStepTurns()
   const rerank = config.rerank && makeRerank(config.rerank, store, clock, log)
@@ -70,7 +71,7 @@ export function makeMemory(tools: MemoryPartsTools): MemoryParts {
       await embedding.waitForRecent(viewer.tenantId)
       return index.searchFingerprint(viewer, embedder.model)
     },
-    similar: makeSimilar({ index, embedder, embedding, clock, log, turns, ...told }),
+    similar: makeSimilar({ index, embedder, embedding, clock, log, turns, countEmbedded }),
     embedding,
     model: embedder.model,
     index,

@@ -9,7 +9,7 @@ import { withinTime } from '../kernel/within-time.ts'
 import type { Db, Store } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import { askedTime } from './asked-time.ts'
-import type { Embedded } from './embed/embedding.ts'
+import type { EmbeddedWindow } from './embed/embedder.ts'
 import { baselineOf } from './baseline.ts'
 import { asQuery, type EmbedQuery } from './embed-query.ts'
 import type { Embedding } from './embed-memories.ts'
@@ -55,7 +55,7 @@ const DEFAULT_LIMIT = 10
 /** Returns the meaning of a query, with its tokens joined to its words; null if the model does not know its words. */
 function meaningOf(
   query: string,
-  { vector, tokens, words, isUnread }: Embedded,
+  { vector, tokens, words, isUnread }: EmbeddedWindow,
   asked: readonly Word[],
   languages: readonly Language[],
 ): Meaning | null {
@@ -88,7 +88,7 @@ export function makeRecall({ index, embedQuery, model, embedding, clock, rerank,
     // Half of the time is for the meaning: a model that is still loading must leave enough for a search by words.
     const within = <T>(work: Promise<T>, otherwise: () => T): Promise<T> =>
       budgetMs === undefined ? work : withinTime(clock, budgetMs / 2, work, otherwise)
-    const [embedded] = await within<[Embedded | null, void]>(
+    const [embedded] = await within<[EmbeddedWindow | null, void]>(
       Promise.all([embedQuery(viewer, query), embedding.waitForRecent(viewer.tenantId)]),
       () => [null, undefined],
     )

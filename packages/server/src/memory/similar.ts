@@ -13,7 +13,7 @@ import type { Turns } from '../kernel/turns.ts'
 import { withinTime } from '../kernel/within-time.ts'
 import { above, baselineOf } from './baseline.ts'
 import { rounded } from './calibrate.ts'
-import type { Embedded, Embedder } from './embed/embedding.ts'
+import type { EmbeddedWindow, Embedder } from './embed/embedder.ts'
 import type { Embedding } from './embed-memories.ts'
 import type { MemoryIndex, ReadyVectors } from './index/memory-index.ts'
 import type { Viewer } from './see.ts'
@@ -56,7 +56,7 @@ export interface SimilarTools {
   /** Turns at the model, shared with searches. */
   turns: Turns
   /** Called with the number of memories that were embedded here. */
-  embedded?: ((memories: number) => void) | undefined
+  countEmbedded?: (memories: number) => void
 }
 
 /** A new memory that is being compared. */
@@ -71,7 +71,7 @@ interface Attempt {
 const MAX_READ = 4_096
 
 export function makeSimilar(tools: SimilarTools): Similar {
-  const { index, embedder, embedding, clock, log, turns, embedded = () => {} } = tools
+  const { index, embedder, embedding, clock, log, turns, countEmbedded = () => {} } = tools
   /** The tenants that compare a new memory. */
   const looking = new Map<string, Attempt>()
   let hasCompared = false
@@ -79,7 +79,7 @@ export function makeSimilar(tools: SimilarTools): Similar {
   async function mostSimilar(
     viewer: Viewer,
     text: string,
-    embedded: Embedded,
+    embedded: EmbeddedWindow,
     limit: number,
     leastCos?: number,
   ): Promise<Likeness[]> {
@@ -147,7 +147,7 @@ export function makeSimilar(tools: SimilarTools): Similar {
       attempt.isOver = true
       // What has begun keeps its place, because it still takes the model's time.
       if (!attempt.hasBegun) end()
-      if (inTime) embedded(1)
+      if (inTime) countEmbedded(1)
       return inTime
     },
   }

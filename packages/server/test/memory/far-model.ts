@@ -1,5 +1,5 @@
 // A model that is far away: it knows nothing of a text, and is as slow or as broken as a test wants.
-import type { Embedder } from '../../src/memory/embed/embedding.ts'
+import type { Embedder } from '../../src/memory/embed/embedder.ts'
 
 /** `asked` hears of the texts of each call, before their vectors are returned. */
 export const farModel = (

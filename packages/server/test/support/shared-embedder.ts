@@ -2,7 +2,7 @@
 // session takes half a second of CPU each time. Its vectors are cached too, because the tests of the second engine
 // embed the same texts again.
 import { builtinEmbedder } from '../../src/memory/embed/builtin.ts'
-import type { Embedded, Embedder } from '../../src/memory/embed/embedding.ts'
+import type { EmbeddedWindow, Embedder } from '../../src/memory/embed/embedder.ts'
 
 /** A text of more characters takes the model seconds. One is embedded at a time: the others can be given up. */
 const LONG = 1_000
@@ -16,7 +16,7 @@ interface LongText {
 }
 
 let model: Embedder | undefined
-const known = new Map<string, { windows: Promise<Embedded[]>; services: Set<symbol> }>()
+const known = new Map<string, { windows: Promise<EmbeddedWindow[]>; services: Set<symbol> }>()
 const waiting: LongText[] = []
 let isUnderWay = false
 
@@ -26,9 +26,9 @@ function next(): void {
   waiting.shift()!.begin()
 }
 
-const embed = async (text: string): Promise<Embedded[]> => (await model!.embed([text]))[0]!
+const embed = async (text: string): Promise<EmbeddedWindow[]> => (await model!.embed([text]))[0]!
 
-async function embedInTurn(text: string, services: Set<symbol>): Promise<Embedded[]> {
+async function embedInTurn(text: string, services: Set<symbol>): Promise<EmbeddedWindow[]> {
   await new Promise<void>((begin, giveUp) => {
     waiting.push({ text, services, begin, giveUp })
     next()
@@ -41,7 +41,7 @@ async function embedInTurn(text: string, services: Set<symbol>): Promise<Embedde
   }
 }
 
-async function read(text: string, service: symbol): Promise<Embedded[]> {
+async function read(text: string, service: symbol): Promise<EmbeddedWindow[]> {
   let entry = known.get(text)
   if (!entry) {
     const services = new Set([service])

@@ -6,7 +6,7 @@
 // and starts with the first flood.
 import os from 'node:os'
 import { makeThread, type Thread } from '../../kernel/thread.ts'
-import type { Embedded, Embedder } from './embedding.ts'
+import type { EmbeddedWindow, Embedder } from './embedder.ts'
 import type { EmbedRequest } from './work-queue.ts'
 
 export const BUILTIN_MODEL = 'all-MiniLM-L6-v2-q8'
@@ -16,7 +16,7 @@ const MAX_THREADS = Math.min(2, os.availableParallelism())
 const FLOOD = 48
 
 interface Worker {
-  thread: Thread<EmbedRequest, Embedded[][]>
+  thread: Thread<EmbedRequest, EmbeddedWindow[][]>
   waiting: number
   /** Whether it has answered a request, and so has loaded its model. */
   loaded: boolean
@@ -32,7 +32,7 @@ export function builtinEmbedder(): Embedder {
 
   function begin(): Worker {
     const worker = {
-      thread: makeThread<EmbedRequest, Embedded[][]>(new URL('./thread.ts', import.meta.url), 'embedding'),
+      thread: makeThread<EmbedRequest, EmbeddedWindow[][]>(new URL('./thread.ts', import.meta.url), 'embedding'),
       waiting: 0,
       loaded: false,
     }
@@ -49,7 +49,7 @@ export function builtinEmbedder(): Embedder {
   /** A query goes before all texts, and does not wait for a model to load while another worker has loaded its own. */
   const forQuery = (): Worker => idlest(workers.filter(({ loaded }) => loaded)) ?? workers[0] ?? begin()
 
-  async function ask(worker: Worker, request: EmbedRequest): Promise<Embedded[][]> {
+  async function ask(worker: Worker, request: EmbedRequest): Promise<EmbeddedWindow[][]> {
     worker.waiting += request.texts.length
     try {
       const response = await worker.thread.ask(request)

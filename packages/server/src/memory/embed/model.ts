@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { InferenceSession as Session } from 'onnxruntime-node'
-import type { Embedded } from './embedding.ts'
+import type { EmbeddedWindow } from './embedder.ts'
 import { loadRuntime, modelFolder } from './model-files.ts'
 import { makeTokenise } from './tokenise.ts'
 import { projectionModel, quantise, TOKEN_SIZE } from './tokens.ts'
@@ -16,7 +16,7 @@ const DIMENSIONS = 384
 export interface Model {
   windows: Windows
   /** Runs windows of any length in one pass. Several in a pass change each other's vectors: work-queue.ts says why. */
-  run(batch: readonly Windowed[]): Promise<Embedded[]>
+  run(batch: readonly Windowed[]): Promise<EmbeddedWindow[]>
 }
 
 /** Reads in pieces: 23 MB that are read at once stay in memory until they are garbage-collected. */
@@ -62,7 +62,7 @@ export async function loadModel(threads = 1): Promise<Model> {
   let states = new Float32Array(0)
   let points = new Float32Array(0)
 
-  async function run(batch: readonly Windowed[]): Promise<Embedded[]> {
+  async function run(batch: readonly Windowed[]): Promise<EmbeddedWindow[]> {
     const width = Math.max(...batch.map(({ ids }) => ids.length))
     const ids = new BigInt64Array(batch.length * width)
     const mask = new BigInt64Array(batch.length * width)

@@ -1,6 +1,6 @@
 // Caches the vectors of recent queries: a text goes through the model once, however often it is asked. Each tenant has
 // its own entries, because otherwise the time a response takes would tell what others ask.
-import type { Embedded } from './embedding.ts'
+import type { EmbeddedWindow } from './embedder.ts'
 
 /** For all tenants together; a query of twelve tokens takes about three kilobytes. */
 const MAX_BYTES = 8 * 1_048_576
@@ -9,22 +9,22 @@ const EACH = 600
 
 interface QueryCache {
   /** Returns the meaning of a text from the cache, or from `embed`. */
-  of(tenantId: string, text: string, embed: () => Promise<Embedded>): Promise<Embedded>
+  of(tenantId: string, text: string, embed: () => Promise<EmbeddedWindow>): Promise<EmbeddedWindow>
   readonly bytes: number
 }
 
 interface Known {
-  embedded: Embedded
+  embedded: EmbeddedWindow
   bytes: number
 }
 
 export function makeQueryCache(maxBytes = MAX_BYTES): QueryCache {
   // In the order of last use, oldest first.
   const known = new Map<string, Known>()
-  const underWay = new Map<string, Promise<Embedded>>()
+  const underWay = new Map<string, Promise<EmbeddedWindow>>()
   let bytes = 0
 
-  function keep(key: string, embedded: Embedded): void {
+  function keep(key: string, embedded: EmbeddedWindow): void {
     const { vector, tokens, words = [] } = embedded
     const size = EACH + 2 * key.length + vector.byteLength + tokens.byteLength + words.length * 24
     known.set(key, { embedded, bytes: size })
@@ -36,7 +36,7 @@ export function makeQueryCache(maxBytes = MAX_BYTES): QueryCache {
     }
   }
 
-  async function first(key: string, embed: () => Promise<Embedded>): Promise<Embedded> {
+  async function first(key: string, embed: () => Promise<EmbeddedWindow>): Promise<EmbeddedWindow> {
     const work = embed()
     underWay.set(key, work)
     try {

@@ -4,7 +4,7 @@ import { backoffMs } from '../../kernel/backoff.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { addressOf, postJson, ServiceFailed, type ModelService } from '../model-service.ts'
 import { makeServicePauses } from '../service-pauses.ts'
-import type { Embedded, Embedder } from './embedding.ts'
+import type { EmbeddedWindow, Embedder } from './embedder.ts'
 
 /** The service's own tokens are unknown. In English this is about 500 of them, below the window of any model in use. */
 const WINDOW_CHARACTERS = 2_000
@@ -52,17 +52,17 @@ function normalised(numbers: unknown): Float32Array {
 }
 
 /** Returns the vectors of a response in the order of the inputs. */
-function inOrder(answer: unknown, inputs: number): Embedded[] {
+function inOrder(answer: unknown, inputs: number): EmbeddedWindow[] {
   const { data } = (answer ?? {}) as { data?: ({ index?: unknown; embedding?: unknown } | null)[] }
   if (!Array.isArray(data) || data.length !== inputs)
     throw new ServiceFailed('the embedding service responded with another number of vectors')
-  const embedded: (Embedded | null)[] = data.map(() => null)
+  const embedded: (EmbeddedWindow | null)[] = data.map(() => null)
   for (const [i, one] of data.entries()) {
     const index = (one?.index ?? i) as number
     if (embedded[index] !== null) throw new ServiceFailed('the embedding service responded with a wrong index')
     embedded[index] = { vector: normalised(one?.embedding), tokens: new Int8Array(NO_TOKENS) }
   }
-  return embedded as Embedded[]
+  return embedded as EmbeddedWindow[]
 }
 
 export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clock): Embedder {
@@ -70,7 +70,7 @@ export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clo
   const closing = new AbortController()
   const pauses = makeServicePauses(clock)
 
-  async function post(input: readonly string[], timeoutMs: number): Promise<Embedded[]> {
+  async function post(input: readonly string[], timeoutMs: number): Promise<EmbeddedWindow[]> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
     const asked = { model, input, encoding_format: 'float' }
     const response = await postJson(address, apiKey, asked, { signal, most: input.length * MAX_BYTES })
@@ -81,7 +81,7 @@ export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clo
     return inOrder(response.body, input.length)
   }
 
-  async function postWithRetries(input: readonly string[]): Promise<Embedded[]> {
+  async function postWithRetries(input: readonly string[]): Promise<EmbeddedWindow[]> {
     for (let tries = 1; ; tries++) {
       try {
         return await post(input, TIMEOUT_MS)
@@ -100,7 +100,7 @@ export function serviceEmbedder({ url, model, apiKey }: ModelService, clock: Clo
     async embed(texts) {
       const parts = texts.map((text) => cut(text))
       const inputs = parts.flat()
-      const embedded: Embedded[] = []
+      const embedded: EmbeddedWindow[] = []
       for (let i = 0; i < inputs.length; i += MAX_INPUTS)
         embedded.push(...(await postWithRetries(inputs.slice(i, i + MAX_INPUTS))))
       let next = 0

@@ -6,7 +6,7 @@
 // from the whole batch, so the other texts of a batch would change the vector of a text a little: similarities moved by
 // up to 0.03, and with them the order.
 import { nextTurn } from '../../kernel/step-turns.ts'
-import type { Embedded } from './embedding.ts'
+import type { EmbeddedWindow } from './embedder.ts'
 import type { Model } from './model.ts'
 import type { Windowed } from './windows.ts'
 
@@ -16,11 +16,11 @@ export interface EmbedRequest {
 }
 
 type Asked = { id: number } & EmbedRequest
-export type Told = { id: number; response: Embedded[][] } | { id: number; error: string }
+export type Told = { id: number; response: EmbeddedWindow[][] } | { id: number; error: string }
 
 interface Job {
   id: number
-  embedded: Embedded[][]
+  embedded: EmbeddedWindow[][]
   left: number
 }
 

@@ -1,6 +1,6 @@
 // How an engine stores the index of a memory.
 import type { Db } from '../../store/db.ts'
-import type { Embedded } from '../embed/embedding.ts'
+import type { EmbeddedWindow } from '../embed/embedder.ts'
 import type { Encode } from './analyse.ts'
 import type { Named } from './memory-index.ts'
 
@@ -43,7 +43,13 @@ export interface EngineWriter<W> {
   addWords(tx: Db, words: LaterWords<W>): Promise<boolean>
   /** Removes the text and the words of a memory. Does nothing if it has none. */
   remove(tx: Db, tenantId: string, id: string): Promise<void>
-  insertVectors(tx: Db, model: string, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
+  insertVectors(
+    tx: Db,
+    model: string,
+    tenantId: string,
+    memoryId: string,
+    windows: readonly EmbeddedWindow[],
+  ): Promise<void>
   /** Logs that a memory has changed, for the search threads that keep columns of it. */
   noteChange(tx: Db, tenantId: string, id: string): void
 }

@@ -3,7 +3,7 @@
 // rows that say who may see them.
 import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
-import { floatsOf, signedOf } from '../embed/embedding.ts'
+import { floatsOf, signedOf } from '../embed/embedder.ts'
 import { dot, type Meaning } from '../rank.ts'
 import { passingQuery } from './filter-conditions.ts'
 import { columnFinder, type ColumnReads, type Compared } from './find-columns.ts'

@@ -5,7 +5,7 @@
 import { neverYield } from '../../kernel/yield-cpu.ts'
 import type { Store } from '../../store/db.ts'
 import { idf, idfSql, saturationSql, type Words } from './bm25.ts'
-import { bitsOf, floatsOf, signedOf } from '../embed/embedding.ts'
+import { bitsOf, floatsOf, signedOf } from '../embed/embedder.ts'
 import { wantedSql } from './filter-conditions.ts'
 import { WEIGHTS, weightNames } from './memory-columns.ts'
 import { asSearch, foundWith, likest, type Finder, type SearchQuery } from './memory-index.ts'

@@ -3,7 +3,7 @@
 import { makeYieldCpu, type YieldCpu } from '../../kernel/yield-cpu.ts'
 import type { Value } from '../../store/db.ts'
 import type { Cells, ReaderDb } from '../../store/sqlite.ts'
-import { bytesOf, floatsOf, signedOf } from '../embed/embedding.ts'
+import { bytesOf, floatsOf, signedOf } from '../embed/embedder.ts'
 import { dot, type Meaning } from '../rank.ts'
 import { sqliteColumns } from './columns-sqlite.ts'
 import { passingQuery } from './filter-conditions.ts'

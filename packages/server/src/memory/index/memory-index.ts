@@ -2,7 +2,7 @@
 // known in this folder alone.
 import type { MemoryScope, MemoryType } from '@sensorium/contract'
 import type { Db } from '../../store/db.ts'
-import type { Embedded } from '../embed/embedding.ts'
+import type { EmbeddedWindow } from '../embed/embedder.ts'
 import type { AskedTime } from '../asked-time.ts'
 import type { Words } from './bm25.ts'
 import type { Scale } from '../calibrate.ts'
@@ -83,13 +83,13 @@ interface Vectors {
   memoryId: string
   /** The version of the text that was embedded. */
   version: number
-  windows: readonly Embedded[]
+  windows: readonly EmbeddedWindow[]
 }
 
 /** The vectors of a text that is about to be written. */
 export interface ReadyVectors {
   model: string
-  windows: readonly Embedded[]
+  windows: readonly EmbeddedWindow[]
 }
 
 /**

@@ -2,7 +2,7 @@
 // through HNSW with an iterative scan, so that a filter never leaves a search with too few results. Whether the server
 // has it is checked once, with the first vector that is written or searched for.
 import { StoreUnavailable, type Db, type Store } from '../../store/db.ts'
-import type { Embedded } from '../embed/embedding.ts'
+import type { EmbeddedWindow } from '../embed/embedder.ts'
 import { wantedSql } from './filter-conditions.ts'
 import type { SearchQuery } from './memory-index.ts'
 import { candidatesFor } from '../rank.ts'
@@ -27,7 +27,7 @@ export interface Pgvector {
   nearest(search: SearchQuery, many: number): Promise<Window[] | null>
   /** Sets up the extension if the server has it. */
   prepare(): Promise<void>
-  keep(tx: Db, tenantId: string, memoryId: string, windows: readonly Embedded[]): Promise<void>
+  keep(tx: Db, tenantId: string, memoryId: string, windows: readonly EmbeddedWindow[]): Promise<void>
 }
 
 const vectorText = (vector: Float32Array): string => `[${Array.from(vector).join(',')}]`

@@ -1,7 +1,7 @@
 // Stores the index on PostgreSQL: a row for each word, grams as an array, and vectors for pgvector where the server has
 // it.
 import type { Db, Insert } from '../../store/db.ts'
-import { bitsOf, bytesOf } from '../embed/embedding.ts'
+import { bitsOf, bytesOf } from '../embed/embedder.ts'
 import { gramArray } from './grams.ts'
 import type { Pgvector } from './pgvector.ts'
 import type { EngineWriter, IndexedWords } from './engine-writer.ts'

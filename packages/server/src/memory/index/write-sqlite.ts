@@ -1,6 +1,6 @@
 // Stores the index on the embedded store: words and grams in FTS5, whose rows are identified by number.
 import { one, type Db, type Insert } from '../../store/db.ts'
-import { bytesOf, signatureOf } from '../embed/embedding.ts'
+import { bytesOf, signatureOf } from '../embed/embedder.ts'
 import type { EngineWriter } from './engine-writer.ts'
 import { gramWord } from './grams.ts'
 import { advanceState, putState, replaceState } from './index-state.ts'

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeQueryCache } from '../../../src/memory/embed/query-cache.ts'
-import type { Embedded } from '../../../src/memory/embed/embedding.ts'
+import type { EmbeddedWindow } from '../../../src/memory/embed/embedder.ts'
 
-const embedded = (n: number): Embedded => ({ vector: Float32Array.of(n), tokens: new Int8Array(64) })
+const embedded = (n: number): EmbeddedWindow => ({ vector: Float32Array.of(n), tokens: new Int8Array(64) })
 
 test('[ENR-8] a text of a tenant is embedded once, also when requested twice concurrently', async () => {
   const cache = makeQueryCache()
   let read = 0
-  const embed = async (): Promise<Embedded> => embedded(++read)
+  const embed = async (): Promise<EmbeddedWindow> => embedded(++read)
   const [first, second] = await Promise.all([cache.of('t1', 'hot', embed), cache.of('t1', 'hot', embed)])
   assert.equal(first, second)
   await cache.of('t1', 'hot', embed)
@@ -28,7 +28,7 @@ test('[ENR-8] a caller that waits for another’s failing request makes its own'
 test('[ENR-8] the least recently used text is evicted', async () => {
   const cache = makeQueryCache(3_000)
   let read = 0
-  const ask = (text: string): Promise<Embedded> => cache.of('t', text, async () => embedded(++read))
+  const ask = (text: string): Promise<EmbeddedWindow> => cache.of('t', text, async () => embedded(++read))
   for (const text of ['a', 'b', 'c', 'a', 'd', 'e']) await ask(text)
   assert.ok(cache.bytes <= 3_000)
   await ask('a')

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { idf, idfSql, saturation, saturationSql } from '../../../src/memory/index/bm25.ts'
-import { signatureOf, type Embedded } from '../../../src/memory/embed/embedding.ts'
+import { signatureOf, type EmbeddedWindow } from '../../../src/memory/embed/embedder.ts'
 import { postgresFinder } from '../../../src/memory/index/find-postgres.ts'
 import { postgresIndex } from '../../../src/memory/index/postgres-index.ts'
 import { sqliteIndex } from '../../../src/memory/index/sqlite-index.ts'
@@ -45,7 +45,7 @@ const memories = Array.from({ length: SIZE }, (_, i) => ({
   owner: i % 3 === 0 ? 'agt_other' : 'agt_me',
   confidence: i % 2 ? 1 : 0.4,
   // Every tenth has three windows.
-  windows: Array.from({ length: i % 10 === 0 ? 3 : 1 }, (): Embedded => ({ vector: about(), tokens: NO_TOKENS })),
+  windows: Array.from({ length: i % 10 === 0 ? 3 : 1 }, (): EmbeddedWindow => ({ vector: about(), tokens: NO_TOKENS })),
 }))
 const queries = Array.from({ length: QUERIES }, about)
 

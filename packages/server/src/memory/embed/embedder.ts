@@ -4,7 +4,7 @@
  * One window of a text: its vector of length 1, and 64 signed bytes for each token that carries meaning (none from a
  * service).
  */
-export interface Embedded {
+export interface EmbeddedWindow {
   vector: Float32Array
   tokens: Int8Array
   /** For a query: the word that each of these tokens belongs to. */
@@ -23,9 +23,9 @@ export interface Embedder {
   /** How many queries it works on at once. */
   readonly queries: number
   /** Returns each text as the windows it was cut into. Runs in the background: a query goes first. */
-  embed(texts: readonly string[]): Promise<Embedded[][]>
+  embed(texts: readonly string[]): Promise<EmbeddedWindow[][]>
   /** Embeds a query of a tenant. */
-  query(text: string, tenantId: string): Promise<Embedded>
+  query(text: string, tenantId: string): Promise<EmbeddedWindow>
   close(): Promise<void>
 }
 
