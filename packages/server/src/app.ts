@@ -34,7 +34,7 @@ import { memoryTransferOperations } from './operations/memory-transfer.ts'
 import { operatorOperations } from './operations/operator.ts'
 import { outboundOperations } from './operations/outbound.ts'
 import { makeOperations, type Operations } from './operations/perform.ts'
-import { searchOperations } from './operations/search.ts'
+import { memorySearchOperations } from './operations/memory-search.ts'
 import { compileCheckFor, type CompileCheck } from './operations/validate.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 import { makeParts, type Foundation, type Parts } from './parts.ts'
@@ -233,7 +233,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       compileCheck,
       maxLineBytes: lineBytesFor(config.maxMemoryBytes),
     }),
-    ...searchOperations({ store, recall: memory.recall, now: clock.now }),
+    ...memorySearchOperations({ store, recall: memory.recall, now: clock.now }),
     ...operatorOperations({ ...tools, settings: parts.settings }),
     ...webhookOperations({ ...tools, publicUrl: config.publicUrl }),
     ...connectorOperations(tools),

@@ -2,7 +2,7 @@
 import { isId, type Feed, type FeedCreate, type Static } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, ruleBroken } from '../kernel/failure.ts'
-import { pagesOf } from '../kernel/pages.ts'
+import { pagesOf } from '../kernel/row-pages.ts'
 import { recordRoutingChange } from '../routing/changes.ts'
 import { checkFilter } from '../routing/check-filter.ts'
 import type { Db } from '../store/db.ts'

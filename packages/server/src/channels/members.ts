@@ -4,7 +4,7 @@ import { PARTICIPANT_TYPES, isId, type Member, type MemberAdd, type Static } fro
 import { requireAgent } from '../agents/get.ts'
 import type { Principal } from '../auth/principal.ts'
 import { notFound, taken } from '../kernel/failure.ts'
-import { pagesOf } from '../kernel/pages.ts'
+import { pagesOf } from '../kernel/row-pages.ts'
 import { recordRoutingChanges } from '../routing/changes.ts'
 import type { Db } from '../store/db.ts'
 import { findOrgAdmin } from '../tenants/sql.ts'

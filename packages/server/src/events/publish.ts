@@ -28,7 +28,7 @@ import { makeAdmission, MAX_WAIT_MS, workOf } from './admission.ts'
 import { hasManyCauses, NONE_KNOWN, readAhead } from './causation.ts'
 import { clientGone, makeRouteEvents, type Routed } from './route-events.ts'
 import type { PublishOutcome, Submission } from './submission.ts'
-import { roomFor, type Room } from './within-quota.ts'
+import { roomFor, type QuotaRoom } from './within-quota.ts'
 import { makeWriteGroup, type RoutedSubmission } from './write-group.ts'
 
 export type Publish = (submission: Submission) => Promise<PublishOutcome[]>
@@ -181,7 +181,10 @@ export function makePublish(tools: PublishTools): Publish {
   }
 
   /** Routing that is out of date is found again here, where only its own tenant waits for it. */
-  async function publishPart({ submission, routed }: RoutedSubmission, room: Room | null): Promise<PublishOutcome[]> {
+  async function publishPart(
+    { submission, routed }: RoutedSubmission,
+    room: QuotaRoom | null,
+  ): Promise<PublishOutcome[]> {
     for (let tries = 0; ; tries++) {
       const work = workOfRouted(submission, routed, 0)
       try {

@@ -12,7 +12,7 @@ import type { PublishOutcome, Submission } from './submission.ts'
 import { storedAmong } from './sql.ts'
 
 /** The room that a submission has taken. */
-export interface Room {
+export interface QuotaRoom {
   /** Takes room for the events that routing lets pass, and refuses those there is none for. Events may be a part. */
   fit(events: readonly PreparedEvent[], routed: Routed): Promise<Routed>
   /** Reports what is stored, and gives back the rest. */
@@ -29,7 +29,7 @@ function bytesById(events: readonly PreparedEvent[]): Map<string, number> {
 }
 
 /** Returns null for a tenant without a quota on what it publishes. */
-export function roomFor(db: Reads, quotas: Quotas, { tenantId }: Submission): Room | null {
+export function roomFor(db: Reads, quotas: Quotas, { tenantId }: Submission): QuotaRoom | null {
   if (!quotas.limitsPublishing(tenantId)) return null
   const taken = new Map<string, number>()
 

@@ -97,7 +97,7 @@ export interface MemoryItem {
   after?: string
 }
 
-interface Response {
+interface MemoryList {
   /** The JSON before the first item, and after the last, given how many items were written. */
   open: string
   close(items: number): string
@@ -154,8 +154,8 @@ function* groups(items: readonly MemoryItem[]): Generator<MemoryItem[]> {
 }
 
 /** Yields a response. A long memory that was deleted, or hidden from the caller, since it was listed is left out. */
-export async function* piecesOf(db: Db, seen: Condition, response: Response): AsyncGenerator<string> {
-  const { open, close, items, between = ',', isBrief = false } = response
+export async function* piecesOf(db: Db, seen: Condition, list: MemoryList): AsyncGenerator<string> {
+  const { open, close, items, between = ',', isBrief = false } = list
   yield open
   let count = 0
   for (const group of isBrief ? [items] : groups(items)) {
@@ -181,11 +181,11 @@ export async function* piecesOf(db: Db, seen: Condition, response: Response): As
 }
 
 /**
- * Returns the body of a response: complete if it is short, else in pieces, for which `store` is read when a piece is
+ * Returns the body of a list: complete if it is short, else in pieces, for which `store` is read when a piece is
  * requested. A brief body is always short: a thousand memories in it are 5 MB at most.
  */
-export async function jsonBody(db: Db, store: Db, seen: Condition, response: Response): Promise<JsonBody> {
-  const bytes = response.items.reduce((sum, { memory, extraBytes = 0 }) => sum + memory.bytes + extraBytes, 0)
-  if (bytes > WHOLE_LENGTH && !response.isBrief) return { pieces: piecesOf(store, seen, response) }
-  return { text: await joined(piecesOf(db, seen, response)) }
+export async function jsonBody(db: Db, store: Db, seen: Condition, list: MemoryList): Promise<JsonBody> {
+  const bytes = list.items.reduce((sum, { memory, extraBytes = 0 }) => sum + memory.bytes + extraBytes, 0)
+  if (bytes > WHOLE_LENGTH && !list.isBrief) return { pieces: piecesOf(store, seen, list) }
+  return { text: await joined(piecesOf(db, seen, list)) }
 }

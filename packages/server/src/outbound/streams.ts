@@ -90,8 +90,8 @@ function makeEntries() {
     remove(entry: Entry): boolean {
       if (!all.delete(entry)) return false
       const { tenantId, recipientId } = entry.stream.mailbox
-      const siblings = byRecipient.get(recipientId)!
-      if (siblings.delete(entry) && siblings.size === 0) byRecipient.delete(recipientId)
+      const open = byRecipient.get(recipientId)!
+      if (open.delete(entry) && open.size === 0) byRecipient.delete(recipientId)
       counts.add(tenantId, -1)
       return true
     },

@@ -1,5 +1,5 @@
 // Fills a tenant's routing table from the store, and brings it up to date with later changes.
-import { pagesOf } from '../kernel/pages.ts'
+import { pagesOf } from '../kernel/row-pages.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
 import type { Store } from '../store/db.ts'
 import {

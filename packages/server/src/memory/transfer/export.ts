@@ -2,7 +2,7 @@
 // The text is generated while it is read, a page at a time: a page costs the same whatever else the tenant holds.
 import type { Principal } from '../../auth/principal.ts'
 import { firstIdAt } from '../../kernel/ids.ts'
-import { pagesOf } from '../../kernel/pages.ts'
+import { pagesOf } from '../../kernel/row-pages.ts'
 import { one, type Db } from '../../store/db.ts'
 import { allOf, seenBy, disjointSeenBy, type Condition } from '../see.ts'
 import type { RelationshipRow } from '../relationships-sql.ts'

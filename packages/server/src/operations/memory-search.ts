@@ -12,7 +12,7 @@ interface SearchTools {
 }
 
 // Runs its own transaction: computing must not hold one open.
-export const searchOperations = ({ store, recall, now }: SearchTools): Binding[] => [
+export const memorySearchOperations = ({ store, recall, now }: SearchTools): Binding[] => [
   own(operations.searchMemories, async ({ principal, body, options }, record) => ({
     status: 200,
     changesNothing: true,
