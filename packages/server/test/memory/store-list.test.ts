@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Memory } from '@sensorium/contract'
-import { candidateQuery } from '../../src/memory/index/find-text.ts'
+import { candidateQuery } from '../../src/memory/index/candidates.ts'
 import { mayHold as mayHoldPostgres } from '../../src/memory/index/may-hold-postgres.ts'
 import { mayHold as mayHoldSqlite } from '../../src/memory/index/may-hold-sqlite.ts'
 import { fold } from '../../src/memory/index/fold.ts'
@@ -285,7 +285,7 @@ onBothEngines((engine) => {
     const searchPlans = async () => {
       for (const who of [viewer, admin]) {
         const search = (text: string) => {
-          const { sql, values } = candidateQuery(mayHold, who, text, seenBy(who, START))
+          const { sql, values } = candidateQuery(mayHold, who, text, seenBy(who, START), 50_000)
           return plans(store, (db) => db.rows(sql, values))
         }
         for (const text of ['needle in a hay', 'ne', 'n']) {

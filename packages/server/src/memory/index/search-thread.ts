@@ -3,8 +3,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeYieldCpu } from '../../kernel/yield-cpu.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { StoreUnavailable, type Db, type Value } from '../../store/db.ts'
+import { StoreUnavailable, type Db } from '../../store/db.ts'
 import type { ReaderDb } from '../../store/sqlite.ts'
+import { selectCandidates, type Candidates, type CandidatesRequest } from './candidates.ts'
 import { EXTRA_RESULTS, lowerContradicted } from './contradict.ts'
 import { idsHolding, type HoldingRequest } from './holds-text.ts'
 import { chanceOf, rounded } from '../calibrate.ts'
@@ -19,12 +20,12 @@ export type Where = { file: string } | { url: string }
 export interface Requests {
   find: { request: SearchQuery; response: Recalled[] }
   nearest: { request: NearestQuery; response: Near[] }
-  /** The rows of a query. */
-  rows: { request: { sql: string; values: readonly Value[] }; response: unknown[] }
+  /** The memories that may hold a text. */
+  candidates: { request: CandidatesRequest; response: Candidates }
   /** The search fingerprint of a tenant (search-fingerprint.ts). */
   searchFingerprint: { request: { tenantId: string; model: string }; response: string | null }
   /** Which of the given memories hold a folded text in their title or content. */
-  holding: { request: HoldingRequest; response: string[] }
+  holding: { request: HoldingRequest; response: string }
   /** Learns whether its server still takes writes, and whether the store has become sharded. */
   learn: { request: null; response: null }
 }
@@ -62,7 +63,7 @@ function respondWith(
   if (kind === 'find') return find(db, finder, about)
   if (kind === 'nearest') return finder.nearest(about)
   if (kind === 'searchFingerprint') return searchFingerprintOf(db, cache, about.tenantId, about.model)
-  if (kind === 'rows') return db.rows(about.sql, about.values)
+  if (kind === 'candidates') return selectCandidates(db, about)
   if (kind === 'holding') return idsHolding(db, about, yieldCpu)
   return Promise.resolve(null) // an embedded store stays what it is
 }

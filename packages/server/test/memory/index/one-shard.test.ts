@@ -76,6 +76,6 @@ test('[SCL-4] every statement of a search names its tenant', {
   await finders[1]!.find(asked)
   assert.ok(await searchFingerprintOf(watched.store, cache, 'ten_1', MODEL))
   for (const isGone of [false, true])
-    await idsHolding(watched.store, { tenantId: 'ten_1', ids, needle: 'valves', isGone }, neverYield)
+    await idsHolding(watched.store, { tenantId: 'ten_1', ids: ids.join(' '), needle: 'valves', isGone }, neverYield)
   assert.deepEqual(await watched.check(), [])
 })

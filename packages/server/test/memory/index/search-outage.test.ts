@@ -50,7 +50,7 @@ onBothEngines((engine) => {
     await search.learn() // nothing has been searched: there is no thread
     await wire.mend()
     const viewer = { kind: 'agent', id: 'agt_1', tenantId: 'ten_1', teamId: null } as const
-    await search.ask(viewer, 'rows', { sql: 'select 1 as one', values: [] })
+    await search.ask(viewer, 'candidates', { sql: "select 'one' as id, 1 as bytes", values: [], most: 2 })
     await search.learn()
     await wire.cut()
     await assert.rejects(search.learn(), StoreUnavailable)
@@ -77,11 +77,11 @@ onBothEngines((engine) => {
     through.host = `127.0.0.1:${port}`
     const search = makeSearch({ url: through.href })
     const viewer = { kind: 'agent', id: 'agt_1', tenantId: 'ten_1', teamId: null } as const
-    const ask = () => search.ask(viewer, 'rows', { sql: 'select 1 as one', values: [] })
+    const ask = () => search.ask(viewer, 'candidates', { sql: "select 'one' as id, 1 as bytes", values: [], most: 2 })
     await assert.rejects(ask(), StoreUnavailable)
     between.listen(port, '127.0.0.1')
     await once(between, 'listening')
-    assert.deepEqual(await ask(), [{ one: 1 }])
+    assert.deepEqual(await ask(), { slices: ['one'], last: null })
     await search.close()
     between.close()
     for (const socket of sockets) socket.destroy()
