@@ -3,10 +3,12 @@
 import type { MemoryScope, MemoryStatus, MemoryType } from '@sensorium/contract'
 import type { Principal } from '../auth/principal.ts'
 import type { JsonBody } from '../kernel/json-body.ts'
+import type { Pause } from '../kernel/step-turns.ts'
 import type { Db } from '../store/db.ts'
 import type { FindText } from './index/memory-index.ts'
-import { allOf, disjointGone, disjointSeenBy, goneCondition, seenBy, type Condition } from './see.ts'
-import { listMemoriesById, pageMemories } from './sql.ts'
+import { pageMemories } from './page-memories.ts'
+import { allOf, disjointGone, disjointSeenBy, goneCondition, narrowed, seenBy, type Condition } from './see.ts'
+import { listMemoriesById } from './sql.ts'
 import { jsonBody, type Reading } from './wire.ts'
 
 interface MemoryQuery {
@@ -36,20 +38,20 @@ export async function listMemories(
   findText: FindText,
   principal: Principal,
   query: MemoryQuery,
-  { now, isBrief }: Reading,
+  { now, isBrief, pause }: Reading & { pause: Pause },
 ): Promise<JsonBody> {
   const { offset = 0, limit = 50, scope, search = '', status = 'active' } = query
   const filters = filtersOf(query)
   const ofScope: Condition[] = scope === undefined ? [] : [{ sql: 'm.scope = ?', values: [scope] }]
-  const gone = status === 'active' ? [] : disjointGone(principal, status, now).map((way) => allOf(way, ...ofScope))
+  const gone = status === 'active' ? [] : disjointGone(principal, status, now).map((way) => narrowed(way, ...ofScope))
   const seen = status === 'active' ? seenBy(principal, now) : goneCondition(principal, status, now)
 
   async function page() {
     // Every text contains the empty string.
     if (search === '') {
       const ways = status === 'active' ? disjointSeenBy(principal, now, scope) : gone
-      const wanted = ways.map((way) => allOf(way, ...filters))
-      return pageMemories(db, principal.tenantId, wanted, offset, limit)
+      const wanted = ways.map((way) => narrowed(way, ...filters))
+      return pageMemories(db, principal.tenantId, wanted, offset, limit, pause)
     }
     const lists: string[][] = []
     for (const way of status === 'active' ? [allOf(seen, ...ofScope)] : gone)

@@ -38,15 +38,28 @@ export function maySee(viewer: Viewer, memory: Visibility, now: number): boolean
 export const mayAdminister = (viewer: Viewer, memory: Pick<Visibility, 'agent_id'>): boolean =>
   viewer.kind === 'org_admin' || memory.agent_id === viewer.id
 
-const live = (now: number): Condition => ({
-  sql: `m.status = 'active' and (m.expires_at is null or m.expires_at > ?)`,
+const unexpired = (now: number): Condition => ({
+  sql: '(m.expires_at is null or m.expires_at > ?)',
   values: [now],
 })
+
+const live = (now: number): Condition => allOf({ sql: `m.status = 'active'`, values: [] }, unexpired(now))
 
 export const allOf = (...conditions: Condition[]): Condition => ({
   sql: conditions.map(({ sql }) => sql).join(' and '),
   values: conditions.flatMap(({ values }) => values),
 })
+
+/** One of several conditions that no memory meets together. */
+export interface Way extends Condition {
+  /** The part of it to which an index of its own leads. What is left is compared entry by entry. */
+  base: Condition
+}
+
+const wayOf = (base: Condition, ...more: Condition[]): Way => ({ ...allOf(base, ...more), base })
+
+/** Narrows a way by what its index is not ordered by. */
+export const narrowed = (way: Way, ...more: Condition[]): Way => ({ ...allOf(way, ...more), base: way.base })
 
 /** `maySee` as a condition on the table with the alias `m`, the tenant included. */
 export function seenBy(viewer: Viewer, now: number): Condition {
@@ -66,16 +79,16 @@ export function seenBy(viewer: Viewer, now: number): Condition {
  * owner or org-admin. No memory meets two of them, and each has an index of its own. SQLite uses a partial index only
  * for a query that has its condition word by word.
  */
-export function disjointGone(viewer: Viewer, status: 'deleted' | 'expired', now: number): Condition[] {
+export function disjointGone(viewer: Viewer, status: 'deleted' | 'expired', now: number): Way[] {
   const whose: Condition =
     viewer.kind === 'org_admin'
       ? { sql: 'm.tenant_id = ?', values: [viewer.tenantId] }
       : { sql: 'm.tenant_id = ? and m.agent_id = ?', values: [viewer.tenantId, viewer.id] }
   const noted = allOf(whose, { sql: `m.status = '${status}' and m.status <> 'active'`, values: [] })
-  if (status === 'deleted') return [noted]
+  if (status === 'deleted') return [wayOf(noted)]
   // Past its expiry, and no sweep has written it down yet.
   const due = `m.status = 'active' and m.expires_at is not null and m.expires_at <= ?`
-  return [noted, allOf(whose, { sql: due, values: [now] })]
+  return [wayOf(noted), wayOf(allOf(whose, { sql: due, values: [now] }))]
 }
 
 /** All that `disjointGone` selects as one condition, for a query that has the ids. */
@@ -91,18 +104,19 @@ export function goneCondition(viewer: Viewer, status: 'deleted' | 'expired', now
  * The memories of `seenBy` as conditions that do not overlap, each with an index of its own, so that hidden memories
  * cost nothing.
  */
-export function disjointSeenBy(viewer: Viewer, now: number, scope: MemoryScope | undefined): Condition[] {
+export function disjointSeenBy(viewer: Viewer, now: number, scope: MemoryScope | undefined): Way[] {
   const { kind, tenantId, id, teamId } = viewer
   const chosen = scope === undefined ? [] : [{ sql: 'm.scope = ?', values: [scope] }]
-  if (kind === 'org_admin') return [allOf({ sql: 'm.tenant_id = ?', values: [tenantId] }, live(now), ...chosen)]
-  const ways = [allOf({ sql: 'm.tenant_id = ? and m.agent_id = ?', values: [tenantId, id] }, live(now), ...chosen)]
-  if (teamId !== null && (scope ?? 'team') === 'team') {
-    const sql = `m.tenant_id = ? and m.scope = 'team' and m.team_id = ? and m.agent_id <> ?`
-    ways.push(allOf({ sql, values: [tenantId, teamId, id] }, live(now)))
-  }
-  if ((scope ?? 'institutional') === 'institutional') {
-    const sql = `m.tenant_id = ? and m.scope = 'institutional' and m.agent_id <> ?`
-    ways.push(allOf({ sql, values: [tenantId, id] }, live(now)))
-  }
+  const active = (sql: string, ...values: Value[]): Condition => ({
+    sql: `m.tenant_id = ? ${sql} and m.status = 'active'`,
+    values: [tenantId, ...values],
+  })
+  if (kind === 'org_admin') return [wayOf(active(''), unexpired(now), ...chosen)]
+  const ways = [wayOf(active('and m.agent_id = ?', id), unexpired(now), ...chosen)]
+  const ofOthers: Condition = { sql: 'm.agent_id <> ?', values: [id] }
+  if (teamId !== null && (scope ?? 'team') === 'team')
+    ways.push(wayOf(active(`and m.scope = 'team' and m.team_id = ?`, teamId), ofOthers, unexpired(now)))
+  if ((scope ?? 'institutional') === 'institutional')
+    ways.push(wayOf(active(`and m.scope = 'institutional'`), ofOthers, unexpired(now)))
   return ways
 }

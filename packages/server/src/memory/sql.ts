@@ -106,7 +106,7 @@ export function bytesOf(m = ''): string {
 }
 
 /** The columns of a ListedMemory, of the table with the alias `m`. */
-function listedColumns(m: string): string {
+export function listedColumns(m: string): string {
   const bytes = bytesOf(m)
   const column = (name: string): string =>
     LONG_TEXTS.has(name) ? `case when ${bytes} <= ${SHORT_ROW} then ${m}.${name} end as ${name}` : `${m}.${name}`
@@ -219,25 +219,6 @@ export const saveMemory = (tx: Db, row: MemoryRow): Promise<number> =>
     row.tenant_id,
     row.id,
   ])
-
-/**
- * Returns a page of the memories that meet one of the conditions on `m`, newest first, and how many there are in all.
- * The conditions must not overlap.
- */
-export async function pageMemories(db: Db, tenantId: string, ways: Condition[], offset: number, limit: number) {
-  const values = ways.flatMap((way) => way.values)
-  const union = ways.map(({ sql }) => `select m.id from memories m where ${sql}`).join(' union all ')
-  // The ids first, from an index: the texts of skipped memories are never read. Cross join: makes SQLite use the two in
-  // this order. With statistics it would otherwise read all memories of the tenant.
-  const rows = await db.rows<ListedMemory>(
-    `select ${listedColumns('m')} from (${union} order by id desc limit ? offset ?) p
-       cross join memories m where m.tenant_id = ? and m.id = p.id order by m.id desc`,
-    [...values, limit, offset, tenantId],
-  )
-  const counts = ways.map(({ sql }) => `(select count(*) from memories m where ${sql})`).join(' + ')
-  const count = await one<{ n: number }>(db, `select ${counts} as n`, values)
-  return { rows, total: count?.n ?? 0 }
-}
 
 /** Returns the given memories that meet the condition on `m`, in the order of `ids`. */
 export async function listMemoriesById(db: Db, seen: Condition, ids: readonly string[]): Promise<ListedMemory[]> {

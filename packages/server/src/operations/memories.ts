@@ -77,10 +77,14 @@ interface MemoryOperationTools extends MemoryTools {
 export const memoryOperations = (tools: MemoryOperationTools): Binding[] => {
   const { now, index, similar, store, steps } = tools
   return [
-    read(operations.listMemories, async ({ principal, query, options }, db) => ({
-      status: 200,
-      ...(await listMemories(db, index.findText, principal, query, { now: now(), isBrief: options.brief })),
-    })),
+    read(operations.listMemories, async (call, db) => {
+      const { principal, query, options } = call
+      const reading = { now: now(), pause: pauseOf(steps, call), isBrief: options.brief }
+      return {
+        status: 200,
+        ...(await listMemories(db, index.findText, principal, query, reading)),
+      }
+    }),
 
     // Similar memories are searched for before the transaction, if that takes only a moment.
     prepared(operations.createMemory, async (call) => {

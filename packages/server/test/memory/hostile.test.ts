@@ -41,7 +41,7 @@ onBothEngines((engine) => {
       service.app.memory.index.findText,
       viewer(),
       { limit: 200 },
-      { now: service.clock.now() },
+      { now: service.clock.now(), pause: nextTurn },
     )
 
   test('[RCL-1] metadata is returned as the exact text that was sent, from create to search', async () => {
@@ -154,7 +154,7 @@ onBothEngines((engine) => {
       service.app.memory.index.findText,
       viewer(),
       {},
-      { now: service.clock.now() },
+      { now: service.clock.now(), pause: nextTurn },
     )
     assert.ok('pieces' in body)
     let text = ''

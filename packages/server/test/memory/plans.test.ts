@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Principal } from '../../src/auth/principal.ts'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import { makeEmbeddingClaims } from '../../src/memory/embedding-claims.ts'
 import { passingQuery } from '../../src/memory/index/filter-conditions.ts'
@@ -100,10 +101,13 @@ onBothEngines((engine) => {
   test('[MEM-40] a filtered list reads the memories in view from an index alone', async () => {
     for (const [viewer, indexes] of [
       [agent, ['memories_owned', 'memories_of_team', 'memories_institutional']],
+      [{ ...agent, id: 'agt_1' }, ['memories_owned', 'memories_of_team', 'memories_institutional']],
       [{ ...agent, kind: 'org_admin' }, ofTenant],
     ] as const) {
       for (const filter of filters) {
-        const plans = await plansOf((store) => listMemories(store, async () => [], viewer, filter, { now: 5 }))
+        const plans = await plansOf((store) =>
+          listMemories(store, async () => [], viewer, filter, { now: 5, pause: nextTurn }),
+        )
         assert.ok(plans.length > 1)
         for (const plan of plans) assertOnly(plan, indexes)
       }
@@ -118,7 +122,9 @@ onBothEngines((engine) => {
       for (const filter of [{}, ...filters]) {
         for (const status of ['deleted', 'expired'] as const) {
           const query = { ...filter, status }
-          const plans = await plansOf((store) => listMemories(store, async () => [], viewer, query, { now: 5 }))
+          const plans = await plansOf((store) =>
+            listMemories(store, async () => [], viewer, query, { now: 5, pause: nextTurn }),
+          )
           for (const plan of plans) {
             assert.match(plan, new RegExp(`${index}\\b`))
             // Past their expiry, and not written down: few, and the indexes of live ones have the time.

@@ -7,8 +7,9 @@ import { candidateQuery } from '../../src/memory/index/candidates.ts'
 import { mayHold as mayHoldPostgres } from '../../src/memory/index/may-hold-postgres.ts'
 import { mayHold as mayHoldSqlite } from '../../src/memory/index/may-hold-sqlite.ts'
 import { fold } from '../../src/memory/index/fold.ts'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { seenBy, disjointSeenBy, type Viewer } from '../../src/memory/see.ts'
-import { pageMemories } from '../../src/memory/sql.ts'
+import { pageMemories } from '../../src/memory/page-memories.ts'
 import type { Db, Store, Value } from '../../src/store/db.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -25,7 +26,7 @@ async function plans(store: Store, ask: (db: Db) => Promise<unknown>): Promise<s
       const explain = store.dialect.engine === 'sqlite' ? 'explain query plan' : 'explain'
       for (const row of await store.rows<Record<string, string>>(`${explain} ${sql}`, values))
         seen.push(row['detail'] ?? row['QUERY PLAN'] ?? '')
-      return [] as R[]
+      return store.rows<R>(sql, values)
     },
   }
   await ask(spy)
@@ -306,12 +307,14 @@ onBothEngines((engine) => {
     if (engine.name === 'sqlite') await searchPlans()
     await store.tx((tx) => tx.run('analyze'))
     await searchPlans()
-    const plan = await plans(store, (db) => pageMemories(db, many.id, disjointSeenBy(viewer, START, undefined), 0, 50))
+    const plan = await plans(store, (db) =>
+      pageMemories(db, many.id, disjointSeenBy(viewer, START, undefined), 0, 50, nextTurn),
+    )
     for (const index of ['memories_owned', 'memories_of_team', 'memories_institutional'])
       assert.match(plan, new RegExp(index))
     if (engine.name === 'sqlite') assert.doesNotMatch(plan, /SCAN m\b/)
     assert.match(
-      await plans(store, (db) => pageMemories(db, many.id, disjointSeenBy(admin, START, undefined), 0, 50)),
+      await plans(store, (db) => pageMemories(db, many.id, disjointSeenBy(admin, START, undefined), 0, 50, nextTurn)),
       /memories_live|memories_pkey/,
     )
     assert.deepEqual(ids((await calls.list(owner, { search: 'NEEDLE' })).memories), [original])

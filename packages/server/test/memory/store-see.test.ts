@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEMORY_SCOPES, MEMORY_STATUSES, MEMORY_TYPES } from '@sensorium/contract'
+import { nextTurn } from '../../src/kernel/step-turns.ts'
 import { maySee, seenBy, disjointSeenBy, type Viewer } from '../../src/memory/see.ts'
-import { insertMemory, pageMemories } from '../../src/memory/sql.ts'
+import { pageMemories } from '../../src/memory/page-memories.ts'
+import { insertMemory } from '../../src/memory/sql.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
@@ -101,7 +103,14 @@ onBothEngines((engine) => {
               seen,
             )
             for (const scope of [undefined, ...MEMORY_SCOPES]) {
-              const page = await pageMemories(store, viewer.tenantId, disjointSeenBy(viewer, START, scope), 0, 100)
+              const page = await pageMemories(
+                store,
+                viewer.tenantId,
+                disjointSeenBy(viewer, START, scope),
+                0,
+                100,
+                nextTurn,
+              )
               const ofScope = seen.filter(
                 (id) => scope === undefined || rows.find((row) => row.id === id)!.scope === scope,
               )
