@@ -35,7 +35,7 @@ interface TypeRow {
 }
 
 /** Returns a page of the types that a tenant has had since a day, the latest first, and how many there are. */
-export async function pageTypes(
+export async function readTypes(
   db: Db,
   tenantId: string,
   since: number,
@@ -55,6 +55,34 @@ export async function pageTypes(
   ])
   return { rows, total: all?.n ?? 0 }
 }
+
+/** What a step of days has of a type. */
+export interface TypePart {
+  type: string
+  count: number
+  /** Null if all of these days are too old. */
+  last_at: number | null
+  /** The last of these days, and how many they are. */
+  day: number
+  days: number
+}
+
+/** Adds up the next `most` days of types that follow a place, by type. */
+export const addUpTypes = (
+  db: Db,
+  tenantId: string,
+  since: number,
+  after: Pick<TypePart, 'type' | 'day'>,
+  most: number,
+): Promise<TypePart[]> =>
+  db.rows(
+    `select type, cast(sum(case when day >= ? then count else 0 end) as bigint) as count,
+            max(case when day >= ? then last_at end) as last_at, max(day) as day, count(*) as days
+       from (select type, day, count, last_at from event_types
+              where tenant_id = ? and (type, day) > (?, ?) order by type, day limit ?) as page
+      group by type order by type`,
+    [since, since, tenantId, after.type, after.day, most],
+  )
 
 /** Deletes the days before `before`, and returns how many rows. */
 export const forgetTypes = (db: Db, tenantId: string, before: number) =>

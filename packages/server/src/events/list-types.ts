@@ -1,6 +1,7 @@
 // The types of events that a tenant has, and how many agents listen to each.
 import { performance } from 'node:perf_hooks'
-import { dayNumber, pageTypes } from '../activity/event-types-sql.ts'
+import { dayNumber } from '../activity/event-types-sql.ts'
+import { pageTypes } from '../activity/page-types.ts'
 import { iso } from '../kernel/clock.ts'
 import { inSteps, type Pause } from '../kernel/step-turns.ts'
 import type { Router } from '../routing/router.ts'
@@ -40,7 +41,7 @@ export async function listTypes(
   retainedSince: number,
   pause: Pause,
 ): Promise<{ types: ListedType[]; total: number }> {
-  const { rows, total } = await pageTypes(db, tenantId, dayNumber(retainedSince), offset, limit)
+  const { rows, total } = await pageTypes(db, tenantId, dayNumber(retainedSince), offset, limit, pause)
   const table = (await router.tables(db, [tenantId], false)).get(tenantId)!
   const types: ListedType[] = []
   let began = performance.now()
