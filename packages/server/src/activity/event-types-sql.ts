@@ -28,7 +28,7 @@ export const addTypes = (db: Db, counted: ReadonlyMap<string, ReadonlyMap<string
   db.insertLater(ADDED, rows)
 }
 
-interface TypeRow {
+export interface TypeRow {
   type: string
   count: number
   last_at: number

@@ -6,7 +6,7 @@ import { deadOf, NEWEST, type DeadLetterPlace, type DeadLetterScope } from './fi
 /** Dead letters of a step. A database server counts beside this thread, and each step is a round trip. */
 export const DEAD_STEP = { alone: 2_000, shared: 50_000 }
 
-export interface CountedStep {
+interface CountedStep {
   /** The place that the step begins after. */
   after: DeadLetterPlace
   found: number
