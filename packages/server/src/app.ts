@@ -202,7 +202,7 @@ function bindings(parts: Parts, compileCheck: CompileCheck): Binding[] {
       claim: parts.claim,
       identify: parts.identify,
       wakeups,
-      leaseNotices: parts.leaseNotices,
+      leaseChanges: parts.leaseChanges,
       now: clock.now,
       policyOf,
       activity,

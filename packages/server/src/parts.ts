@@ -8,7 +8,7 @@ import type { Config } from './config.ts'
 import { makeClaim } from './delivery/claim.ts'
 import { makePolicyOf } from './delivery/policy.ts'
 import { makeHandover } from './delivery/handover.ts'
-import { makeLeaseNotices } from './delivery/lease-notices.ts'
+import { makeLeaseChanges } from './delivery/lease-changes.ts'
 import { makeWakeups } from './delivery/wake.ts'
 import { makeAhead } from './enrichment/ahead.ts'
 import { makeEnrich } from './enrichment/enrich.ts'
@@ -166,7 +166,7 @@ function makeMailboxes(basics: Basics) {
   return {
     router,
     wakeups,
-    leaseNotices: makeLeaseNotices(),
+    leaseChanges: makeLeaseChanges(),
     policyOf,
     ahead,
     publish: countPublished(publish, activity, eventTypes),
@@ -178,8 +178,8 @@ function makeMailboxes(basics: Basics) {
 /** Sends what is ready to the endpoints of agents and to open streams. */
 function makeOutbound(parts: Basics & Mailboxes) {
   const { config, store, secrets, clock, log, metrics, announcements } = parts
-  const { identify, claim, wakeups, leaseNotices, policyOf, activity, siblings } = parts
-  const deliveryTools = { store, claim, wakeups, leaseNotices, clock, log, policyOf, activity }
+  const { identify, claim, wakeups, leaseChanges, policyOf, activity, siblings } = parts
+  const deliveryTools = { store, claim, wakeups, leaseChanges, clock, log, policyOf, activity }
   const streams = makeStreams({ ...deliveryTools, identify, siblings })
   const live = makeLiveStreams({ store, activity, identify, clock, log })
   const pushSeconds = metrics.histogram('sensorium_push_seconds', 'Pushes by outcome, and how long the endpoint took', [

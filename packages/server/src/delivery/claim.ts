@@ -167,7 +167,7 @@ export function makeClaim(tools: ClaimTools): Claim {
 
   async function take(mailbox: Mailbox, limit: number, look: Look): Promise<ClaimedDelivery[]> {
     const now = clock.now()
-    const { note, isToWrite } = notes.notice(mailbox, now)
+    const { note, isToWrite } = notes.polled(mailbox, now)
     const mustLook = look === 'always' || (look === 'unless_known' && !note.mayHaveMore)
     // Undefined: the claim takes from the whole mailbox. Null: nothing is ready.
     const stretch = crowds.isCrowded(mailbox) ? await crowds.firstReady(mailbox, now) : undefined

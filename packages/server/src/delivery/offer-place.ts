@@ -22,7 +22,7 @@ export function makeOfferPlace({ store, clock, handover, notes, handOut }: Offer
     if (leased === null) return []
     const now = clock.now()
     // Its receiver looks at its mailbox, as one that polls.
-    if (notes.notice(mailbox, now).isToWrite) notePollAlone(store, mailbox, now)
+    if (notes.polled(mailbox, now).isToWrite) notePollAlone(store, mailbox, now)
     notes.leased(mailbox, leased.until)
     return handOut(mailbox, leased)
   }

@@ -22,7 +22,7 @@ interface PollNote {
 
 export interface PollNotes {
   /** Notes a poll. Returns its note, for what the poll finds, and whether its time has to be written to the store. */
-  notice(mailbox: Mailbox, now: number): { note: PollNote; isToWrite: boolean }
+  polled(mailbox: Mailbox, now: number): { note: PollNote; isToWrite: boolean }
   lastPoll(mailbox: Mailbox): number | null
   /** A look found nothing due in the mailbox, and nothing will be before `due`. */
   foundEmpty(mailbox: Mailbox, due: number | null, elapsed: number): void
@@ -57,7 +57,7 @@ export function makePollNotes(): PollNotes {
   }
 
   return {
-    notice({ recipientId }, now) {
+    polled({ recipientId }, now) {
       const known = notes.get(recipientId)
       if (known !== undefined && now >= known.writtenAt && now - known.writtenAt < NOTE_EVERY_MS) {
         known.polledAt = now

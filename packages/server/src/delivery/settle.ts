@@ -4,7 +4,7 @@ import type { Activity } from '../activity/activity.ts'
 import type { Db } from '../store/db.ts'
 import { meter } from '../tenants/usage.ts'
 import type { EndingLease, Lease } from './claimed.ts'
-import type { LeaseNotices } from './lease-notices.ts'
+import type { LeaseChanges } from './lease-changes.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import { afterLapse, afterNack } from './rules.ts'
 import type { Wakeups } from './wake.ts'
@@ -18,7 +18,7 @@ export interface Acknowledgement {
 }
 
 export interface SettleTools {
-  leaseNotices: LeaseNotices
+  leaseChanges: LeaseChanges
   activity: Activity
 }
 
@@ -36,7 +36,7 @@ export async function acknowledge(
 /** Acknowledges in several mailboxes. Returns how many deliveries of each. */
 export async function acknowledgeAll(
   tx: Db,
-  { leaseNotices, activity }: SettleTools,
+  { leaseChanges, activity }: SettleTools,
   group: readonly Acknowledgement[],
   now: number,
 ): Promise<number[]> {
@@ -52,7 +52,7 @@ export async function acknowledgeAll(
   )
   for (const [tenantId, count] of ofTenants) activity.countLater(tx, tenantId, 'acknowledgements', count)
   tx.afterCommit(() => {
-    for (const { mailbox, ids } of group) leaseNotices.settled(mailbox.recipientId, ids)
+    for (const { mailbox, ids } of group) leaseChanges.settled(mailbox.recipientId, ids)
   })
   return counts
 }
@@ -66,7 +66,7 @@ interface Nack {
 
 export async function giveBack(
   tx: Db,
-  { wakeups, leaseNotices, activity }: SettleTools & { wakeups: Wakeups },
+  { wakeups, leaseChanges, activity }: SettleTools & { wakeups: Wakeups },
   mailbox: Mailbox,
   nack: Nack,
   now: number,
@@ -82,7 +82,7 @@ export async function giveBack(
   await writeNext(tx, activity, mailbox, decided, wanted.reason, now)
   activity.countLater(tx, mailbox.tenantId, 'failures', rows.length)
   tx.afterCommit(() => {
-    leaseNotices.givenBack(
+    leaseChanges.givenBack(
       mailbox.recipientId,
       rows.map(({ id, leases: lease }) => ({ id, lease })),
     )
@@ -93,13 +93,13 @@ export async function giveBack(
 
 export function extend(
   tx: Db,
-  leaseNotices: LeaseNotices,
+  leaseChanges: LeaseChanges,
   mailbox: Mailbox,
   ids: readonly string[],
   seconds: number,
   now: number,
 ): Promise<number> {
-  tx.afterCommit(() => leaseNotices.extended(mailbox.recipientId))
+  tx.afterCommit(() => leaseChanges.extended(mailbox.recipientId))
   return extendRows(tx, mailbox, deliveryIds(ids), now + seconds * 1000, now)
 }
 

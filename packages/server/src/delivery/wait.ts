@@ -86,7 +86,7 @@ export function makeWaiting({
   /** Notes a poll that does not have to look. */
   function noteOnly(mailbox: Mailbox): ClaimedDelivery[] {
     const now = clock.now()
-    if (notes.notice(mailbox, now).isToWrite) notePollAlone(store, mailbox, now)
+    if (notes.polled(mailbox, now).isToWrite) notePollAlone(store, mailbox, now)
     return []
   }
 

@@ -4,15 +4,15 @@ import type { Store } from '../store/db.ts'
 import type { Mailbox } from './sql.ts'
 
 const CHANNEL = 'sensorium_mailbox'
-/** Ids in one notice. PostgreSQL accepts 8,000 bytes, and an id has 30 characters. */
+/** Ids in one message. PostgreSQL accepts 8,000 bytes, and an id has 30 characters. */
 const MAX_NAMED = 200
 /**
- * With more ids than this at once, a notice names nobody and all waiters look: thousands of claims on every other node.
- * When 201 were enough for that, one agent that published to as many could cause it a hundred times a second.
+ * With more ids than this at once, a message names nobody and all waiters look: thousands of claims on every other
+ * node. When 201 were enough for that, one agent that published to as many could cause it a hundred times a second.
  */
 const MOST_NAMED = 10_000
 const EVERYBODY = '*'
-const BETWEEN_NOTICES_MS = 5
+const BETWEEN_MESSAGES_MS = 5
 
 export interface Wakeups {
   /** Something may be due in these mailboxes. `isAdded`: it was put into them, and nothing else has changed. */
@@ -43,8 +43,8 @@ export function makeWakeups(store: Store): Wakeups {
     for (const hear of watchers) hear(named, false)
   })
 
-  // The other nodes are notified at once. What is woken in the next moment is collected into one further notice,
-  // because a notice costs the other nodes as much as a statement.
+  // The other nodes are notified at once. What is woken in the next moment is collected into one further message,
+  // because a message costs the other nodes as much as a statement.
   const untold = new Set<string>()
   let told = false
   function tellOthers(): void {
@@ -53,7 +53,7 @@ export function makeWakeups(store: Store): Wakeups {
     setTimeout(() => {
       told = false
       tellOthers()
-    }, BETWEEN_NOTICES_MS)
+    }, BETWEEN_MESSAGES_MS)
     const ids = untold.size > MOST_NAMED ? [EVERYBODY] : [...untold]
     untold.clear()
     for (let at = 0; at < ids.length; at += MAX_NAMED) store.notify(CHANNEL, ids.slice(at, at + MAX_NAMED).join(' '))

@@ -7,7 +7,7 @@ import type { Principal } from '../auth/principal.ts'
 import { makeAcknowledge } from '../delivery/acknowledge-together.ts'
 import type { Claim } from '../delivery/claim.ts'
 import { writeLapsed } from '../delivery/lapse.ts'
-import type { LeaseNotices } from '../delivery/lease-notices.ts'
+import type { LeaseChanges } from '../delivery/lease-changes.ts'
 import { listBody, type Item } from '../delivery/long-payloads.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import { queueHealth } from '../delivery/queue-health.ts'
@@ -30,7 +30,7 @@ interface DeliveryOperationTools {
   claim: Claim
   identify: Identify
   wakeups: Wakeups
-  leaseNotices: LeaseNotices
+  leaseChanges: LeaseChanges
   now(): number
   policyOf: PolicyOf
   activity: Activity
@@ -47,7 +47,7 @@ const pollBody = (items: readonly Item[]): JsonBody =>
   listBody('{"deliveries":[', items, (count) => `],"count":${count}}`)
 
 export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
-  const { store, claim, identify, leaseNotices, now, policyOf, pushHealth } = tools
+  const { store, claim, identify, leaseChanges, now, policyOf, pushHealth } = tools
   const counting = makeStepTurns()
   const acknowledgeTogether = makeAcknowledge(store, tools, now)
   // If the key was revoked or expired, or the agent deactivated, while its poll waited, the poll gets nothing more.
@@ -89,7 +89,7 @@ export function deliveryOperations(tools: DeliveryOperationTools): Binding[] {
     ),
 
     write(operations.extendDeliveries, async ({ principal, body }, tx) =>
-      ok({ extended: await extend(tx, leaseNotices, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
+      ok({ extended: await extend(tx, leaseChanges, mailboxOf(principal), body.delivery_ids, body.seconds, now()) }),
     ),
 
     read(operations.listRecentEvents, async ({ principal, params, query, options }, db) => {

@@ -7,7 +7,7 @@
 import type { Activity } from '../activity/activity.ts'
 import type { Identify } from '../auth/identify.ts'
 import type { Claim } from '../delivery/claim.ts'
-import type { LeaseNotices } from '../delivery/lease-notices.ts'
+import type { LeaseChanges } from '../delivery/lease-changes.ts'
 import type { PolicyOf } from '../delivery/policy.ts'
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Wakeups } from '../delivery/wake.ts'
@@ -29,7 +29,7 @@ interface StreamsTools {
   store: Store
   claim: Claim
   wakeups: Wakeups
-  leaseNotices: LeaseNotices
+  leaseChanges: LeaseChanges
   identify: Identify
   clock: Clock
   log: Logger
@@ -139,7 +139,7 @@ export function makeStreams(tools: StreamsTools, most = MOST_STREAMS): Streams {
     refresh.look(entries.all, now, elapsed)
   }
 
-  tools.leaseNotices.watch({
+  tools.leaseChanges.watch({
     settled(recipientId, ids) {
       for (const { stream } of entries.of(recipientId)) stream.settled(ids)
     },

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { StoreUnavailable, type Caller, type Observe, type StoreStats, type Value } from './db.ts'
-import { makeListening, notice, type Listening } from './postgres-listen.ts'
+import { makeListening, messageSql, type Listening } from './postgres-listen.ts'
 import { makeLookUps, type LookUps } from './postgres-lookups.ts'
 import { makeServers, type Servers } from './postgres-servers.ts'
 import { makeConnectionTurns, type ConnectionTurns } from './postgres-turns.ts'
@@ -40,7 +40,7 @@ export interface PooledConnections {
   readFor<T>(caller: Caller, work: (client: pg.PoolClient) => Promise<T>): Promise<T>
   /** Runs a quick query on connections that many share. */
   lookUp<R>(sql: string, values: readonly Value[]): Promise<R[]>
-  /** The name by which this store knows its own notices. */
+  /** The name by which this store knows its own messages. */
   node: string
   /** Sent in a transaction of its own, which writes nothing and so waits for no disk. */
   notify(channel: string, payload: string): void
@@ -266,7 +266,7 @@ export function makePooledConnections(options: PostgresOptions, mayBeStandby = f
     node,
     notify(channel, payload) {
       if (closing.signal.aborted) return
-      whileOpen(() => lookUps.rows(...notice(node, channel, payload))).catch((error) =>
+      whileOpen(() => lookUps.rows(...messageSql(node, channel, payload))).catch((error) =>
         warn('a wake-up was not sent', error),
       )
     },

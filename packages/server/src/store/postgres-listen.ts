@@ -8,8 +8,8 @@ import type { Value } from './db.ts'
 /** A connection that was dropped without a word, by a NAT for example, looks like one on which nothing happens. */
 const ASK_EVERY_MS = 15_000
 
-/** Returns the statement that sends a notice to all nodes, and its values. The notice begins with its sender. */
-export const notice = (node: string, channel: string, payload: string): [string, Value[]] => [
+/** Returns the statement that sends a message to all nodes, and its values. The message begins with its sender. */
+export const messageSql = (node: string, channel: string, payload: string): [string, Value[]] => [
   'select pg_notify(?, ?)',
   [channel, `${node} ${payload}`],
 ]
@@ -38,7 +38,7 @@ export function makeListening(
     client.on('error', lose).on('end', lose)
     client.on('notification', ({ channel, payload = '' }) => {
       const [sender] = payload.split(' ', 1) as [string]
-      // A notice comes back to its sender, which has acted already: a waiter that is woken twice claims twice.
+      // A message comes back to its sender, which has acted already: a waiter that is woken twice claims twice.
       if (sender !== node) listeners.get(channel)?.forEach((hear) => hear(payload.slice(sender.length + 1)))
     })
     for (const channel of listeners.keys()) await client.query(`listen ${channel}`)

@@ -16,10 +16,10 @@ import {
   sendMany,
   type Query,
 } from './postgres-wire.ts'
-import { notice } from './postgres-listen.ts'
+import { messageSql } from './postgres-listen.ts'
 import { moveByTenant, sendByTenant } from './postgres-sharded.ts'
 
-/** What a transaction knows of its store; `node` is its name in notices. */
+/** What a transaction knows of its store; `node` is its name in messages. */
 interface InStore {
   isSharded: boolean
   node: string
@@ -51,7 +51,7 @@ function onQuery(
     runLater: (sql, values = []) => later(query(sql, values)),
     runLast: (sql, values = []) => later(query(sql, values)),
     insertLater: (insert, given) => (given.length === 0 ? undefined : later(insertRows(query, insert, given))),
-    notify: (channel, payload) => later(query(...notice(node, channel, payload))),
+    notify: (channel, payload) => later(query(...messageSql(node, channel, payload))),
     lock(names, mode) {
       const held = query(lockSql(mode), [names]).then(() => {})
       later(held)

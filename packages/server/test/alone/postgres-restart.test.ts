@@ -33,7 +33,7 @@ test('[HTTP-28] the store works again after a restart of the server, and so do i
   t.after(() => far.close())
   store.listen('mail', () => heard.resolve())
   const wakeUp = async (): Promise<void> => {
-    // The listening connection is opened in the background: until then no notice arrives.
+    // The listening connection is opened in the background: until then no message arrives.
     let came = false
     void heard.promise.then(() => (came = true))
     while (!came) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { makeAcknowledge } from '../../src/delivery/acknowledge-together.ts'
-import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
+import { makeLeaseChanges } from '../../src/delivery/lease-changes.ts'
 import { ids, interest, poll, publish } from '../events/tools.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { heldStore } from '../support/held-store.ts'
@@ -54,7 +54,7 @@ onBothEngines((engine) => {
       timeout: 60_000,
     }, async () => {
       const { store, untilWaiting, begin, beginAll } = heldStore(service.store)
-      const tools = { leaseNotices: makeLeaseNotices(), activity: makeActivity(service.store, service.clock) }
+      const tools = { leaseChanges: makeLeaseChanges(), activity: makeActivity(service.store, service.clock) }
       const together = makeAcknowledge(store, tools, service.clock.now)
       const hundred = Array.from({ length: 100 }, (_, i) => `dlv_${i}`)
       const ask = (tenantId: string) => together({ tenantId, recipientId: 'agt_1' }, hundred)

@@ -5,7 +5,7 @@ import { acknowledge } from '../../src/delivery/settle.ts'
 import { makeActivity } from '../../src/activity/activity.ts'
 import { sweepLapsed } from '../../src/delivery/lapse.ts'
 import { makeWakeups } from '../../src/delivery/wake.ts'
-import { makeLeaseNotices } from '../../src/delivery/lease-notices.ts'
+import { makeLeaseChanges } from '../../src/delivery/lease-changes.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { overOrWaiting } from '../support/over-or-waiting.ts'
 import { serviceForSuite, tenantForSuite, type TestAgent } from '../support/service.ts'
@@ -89,7 +89,7 @@ onBothEngines((engine) => {
       const acknowledging = service.store.tx(async (tx) => {
         const acknowledged = await acknowledge(
           tx,
-          { leaseNotices: makeLeaseNotices(), activity: makeActivity(service.store, service.clock) },
+          { leaseChanges: makeLeaseChanges(), activity: makeActivity(service.store, service.clock) },
           mailbox,
           delivery_ids,
           service.clock.now(),

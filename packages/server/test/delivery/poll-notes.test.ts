@@ -12,7 +12,7 @@ const mailbox = { tenantId: 't', recipientId: 'r' }
 /** Notes of a mailbox that was read at 0 and found empty, with a lease that lapses at 9,000. */
 function lookedInto() {
   const notes = makePollNotes()
-  const { note } = notes.notice(mailbox, 0)
+  const { note } = notes.polled(mailbox, 0)
   notes.foundEmpty(mailbox, 9_000, 0)
   return { notes, note }
 }

@@ -64,7 +64,7 @@ onBothEngines((engine) => {
       await calls.publish(agent)
       const { written } = await open(parts)
       await until(async () => written.length === 1)
-      parts.leaseNotices.extended(agent.id)
+      parts.leaseChanges.extended(agent.id)
       await asked.promise
       await calls.publish(agent)
       parts.wakeups.wake([agent.id])

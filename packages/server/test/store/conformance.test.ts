@@ -198,7 +198,7 @@ onBothEngines((engine) => {
     assert.equal((await opened.store.lookUp<{ n: number }>("select n from items where id = 'hits'"))?.n, 20)
   })
 
-  test('[STO-7] a notice reaches the listeners of its channel on other nodes, and no others', async () => {
+  test('[STO-7] a message reaches the listeners of its channel on other nodes, and no others', async () => {
     const { store } = opened
     const far = await opened.another()
     const heard = Promise.withResolvers<string>()
@@ -208,14 +208,14 @@ onBothEngines((engine) => {
     far.listen('conformance', heard.resolve)
     store.notify('conformance', 'hello')
     if (store.isShared) {
-      // A notice is best effort, and the first may be sent before the listening connection is open.
+      // A message is best effort, and the first may be sent before the listening connection is open.
       const again = setInterval(() => store.notify('conformance', 'hello'), 20)
       assert.equal(await heard.promise.finally(() => clearInterval(again)), 'hello')
     }
     assert.deepEqual(strayed, [])
   })
 
-  test('[STO-7] a transaction sends its notices with its commit, and none if it is rolled back', async () => {
+  test('[STO-7] a transaction sends its messages with its commit, and none if it is rolled back', async () => {
     const { store } = opened
     const far = await opened.another()
     const heard: string[] = []

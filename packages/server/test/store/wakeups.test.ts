@@ -10,7 +10,7 @@ import { onBothEngines, postgres, POSTGRES_URL } from '../support/engines.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { emptyStore } from '../support/store.ts'
 
-/** Listens on a channel. Resolves when a first notice of `from` has come through, so that no later one is missed. */
+/** Listens on a channel. Resolves when a first message of `from` has come through, so that no later one is missed. */
 async function ear(
   store: Store,
   channel: string,
@@ -28,7 +28,7 @@ async function ear(
   void next('probe').then(() => (open = true))
   while (!open) {
     from.notify(channel, 'probe')
-    await from.ping() // by the server's answer the notice has arrived, if the connection listens
+    await from.ping() // by the server's answer the message has arrived, if the connection listens
   }
   return { heard, next }
 }
@@ -93,7 +93,7 @@ test('[NODE-3] a wake-up is heard on every node, and once on the one that sent i
   const heard = new Promise<void>((resolve) => void there.wait(mailbox, () => resolve()))
   here.wake([mailbox.recipientId])
   await heard
-  // What this node sent has come back to it by now: the server sends notices in one order.
+  // What this node sent has come back to it by now: the server sends messages in one order.
   await ear(near, 'mail', far)
   assert.equal(woken, 1)
 })

@@ -11,12 +11,12 @@ interface LeaseHolder {
   extended(recipientId: string): void
 }
 
-export interface LeaseNotices extends LeaseHolder {
+export interface LeaseChanges extends LeaseHolder {
   /** Registers a holder of leases, which is notified of all three. */
   watch(holder: LeaseHolder): void
 }
 
-export function makeLeaseNotices(): LeaseNotices {
+export function makeLeaseChanges(): LeaseChanges {
   const holders: LeaseHolder[] = []
   return {
     settled(recipientId, ids) {
