@@ -8,6 +8,7 @@ import { eventListOperations } from './event-list.ts'
 import { eventOperations } from './events.ts'
 import { ingestOperations } from './ingest.ts'
 import { interestOperations } from './interests.ts'
+import { keyOperations } from './keys.ts'
 import { liveOperations } from './live.ts'
 import { memoryOperations } from './memories.ts'
 import { memoryKeepingOperations } from './memory-keeping.ts'
@@ -31,6 +32,7 @@ export * from './ids.ts'
 export * from './ingest.ts'
 export * from './webhooks.ts'
 export * from './interests.ts'
+export * from './keys.ts'
 export * from './live.ts'
 export * from './memories.ts'
 export * from './memory-keeping.ts'
@@ -39,6 +41,7 @@ export * from './openapi.ts'
 export * from './operation.ts'
 export * from './operator.ts'
 export * from './outbound.ts'
+export * from './receipts.ts'
 export * from './relationships.ts'
 export * from './search-signals.ts'
 export * from './rules.ts'
@@ -48,6 +51,7 @@ export type { ObjectSchema, OptionalSchema } from './schema.ts'
 
 export const operations = {
   ...agentOperations,
+  ...keyOperations,
   ...eventOperations,
   ...eventListOperations,
   ...deliveryOperations,
