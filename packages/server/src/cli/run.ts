@@ -2,7 +2,7 @@
 import { wordsOf, type Command, type ParsedInput, type CommandResult } from './command.ts'
 import { commands, sections } from './commands.ts'
 import { EXIT } from './exit-codes.ts'
-import { reportCommon, reportUnexpected, type ErrorReport } from './fail.ts'
+import { reportCommon, reportUnexpected, type ErrorReport } from './error-report.ts'
 import { cleanJson } from './terminal/clean.ts'
 import { errorScreen, paint } from './terminal/screen.ts'
 
@@ -47,8 +47,8 @@ async function carryOut(
       return (await command.load()).run(operatorInvocation(input, env))
     }
     case 'client': {
-      const { clientInvocation } = await import('./client/invocation.ts')
-      const { withCalled } = await import('./client/call-failed.ts')
+      const { clientInvocation } = await import('./client/support/invocation.ts')
+      const { withCalled } = await import('./client/support/call-failed.ts')
       const call = clientInvocation(input, { env, print, write, warn, signal: interrupted() })
       return withCalled(call.session, (await command.load()).run(call))
     }
@@ -60,7 +60,8 @@ async function carryOut(
 async function reportOf({ kind }: Command, error: unknown, argv: readonly string[]): Promise<ErrorReport> {
   const general = reportCommon(error, argv) ?? (kind === 'service' ? reportUnexpected(error) : null)
   if (general !== null) return general
-  const { reportError } = kind === 'operator' ? await import('./operator/fail.ts') : await import('./client/fail.ts')
+  const { reportError } =
+    kind === 'operator' ? await import('./operator/report-error.ts') : await import('./client/support/report-error.ts')
   return reportError(error)
 }
 

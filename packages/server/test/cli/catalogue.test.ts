@@ -148,12 +148,12 @@ test('[CLI-8] the command line and its help load neither store nor client', () =
 })
 
 test('[CLI-8] commands over HTTP load no store, and those of the operator no client', () => {
-  const over = globSync('cli/client/*.ts', { cwd: SRC }).filter((file) => !file.endsWith('/mcp.ts'))
+  const over = globSync('cli/client/**/*.ts', { cwd: SRC }).filter((file) => !file.endsWith('/mcp.ts'))
   const operators = globSync('cli/operator/*.ts', { cwd: SRC })
   assert.ok(over.length > 30 && operators.length > 15)
   for (const file of over)
     assert.deepEqual(startsWith(loadedBy(file), 'store/', 'operations/', 'config', '@sensorium/contract'), [], file)
   for (const file of operators) assert.deepEqual(startsWith(loadedBy(file), '@sensorium/client'), [], file)
-  assert.ok(loadedBy('cli/client/invocation.ts').has('@sensorium/client'))
+  assert.ok(loadedBy('cli/client/support/invocation.ts').has('@sensorium/client'))
   assert.ok(startsWith(loadedBy('cli/operator/invocation.ts'), 'store/').length > 0)
 })

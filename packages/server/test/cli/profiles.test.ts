@@ -5,8 +5,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { UsageError } from '../../src/cli/command.ts'
-import { profilesFile, readProfiles, writeProfiles } from '../../src/cli/client/profiles.ts'
-import { addressOf, NotSignedIn, sessionOf } from '../../src/cli/client/session.ts'
+import { profilesFile, readProfiles, writeProfiles } from '../../src/cli/client/support/profiles.ts'
+import { addressOf, NotSignedIn, sessionOf } from '../../src/cli/client/support/session.ts'
 
 let env: Record<string, string>
 beforeEach(() => {

@@ -2,7 +2,7 @@ import type { AgentCreate, KeyMint } from '@sensorium/client'
 import { UsageError, type ClientRun } from '../command.ts'
 import { nearest } from '../nearest.ts'
 import { cleanLine } from '../terminal/clean.ts'
-import { withoutUndefined, listOf } from './read-input.ts'
+import { withoutUndefined, listOf } from './support/read-input.ts'
 
 type Scope = KeyMint['scopes'][number]
 

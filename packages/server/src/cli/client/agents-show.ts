@@ -2,7 +2,7 @@ import type { PushState } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
 import { record, type Field } from '../terminal/record.ts'
 import { when } from '../terminal/when.ts'
-import { agentFields } from './show-agent.ts'
+import { agentFields } from './support/show-agent.ts'
 
 /** How the endpoint responds: whether a push agent receives anything depends on that. */
 const pushFields = (push: PushState): Field[] => [

@@ -1,8 +1,8 @@
 import type { AgentUpdate } from '@sensorium/client'
 import { UsageError, type ClientRun } from '../command.ts'
 import { record } from '../terminal/record.ts'
-import { withoutUndefined } from './read-input.ts'
-import { agentFields } from './show-agent.ts'
+import { withoutUndefined } from './support/read-input.ts'
+import { agentFields } from './support/show-agent.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const body = withoutUndefined({

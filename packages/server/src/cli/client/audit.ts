@@ -1,7 +1,7 @@
 import type { ClientRun } from '../command.ts'
 import { pastTime } from '../past-time.ts'
 import { showAudit } from '../terminal/audit-table.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
   const query = withoutUndefined({

@@ -1,7 +1,7 @@
 import type { ChannelCreate } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
-import { withoutUndefined } from './read-input.ts'
+import { withoutUndefined } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const body = {

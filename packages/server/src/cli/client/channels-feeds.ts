@@ -1,6 +1,6 @@
 import { UsageError, type ClientRun } from '../command.ts'
-import { withoutUndefined } from './read-input.ts'
-import { showFeeds } from './show-channel.ts'
+import { withoutUndefined } from './support/read-input.ts'
+import { showFeeds } from './support/show-channel.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const id = args[0]!

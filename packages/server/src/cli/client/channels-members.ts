@@ -1,7 +1,7 @@
 import type { MemberAdd } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
-import { withoutUndefined } from './read-input.ts'
-import { showMembers } from './show-channel.ts'
+import { withoutUndefined } from './support/read-input.ts'
+import { showMembers } from './support/show-channel.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const id = args[0]!

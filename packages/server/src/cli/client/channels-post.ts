@@ -1,6 +1,6 @@
 import type { ClientRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
-import { withoutUndefined } from './read-input.ts'
+import { withoutUndefined } from './support/read-input.ts'
 
 /** A copy of the contract's `POSTED_TYPE`: loading the contract takes longer than everything else. */
 const POSTED_TYPE = 'com.sensorium.channel.posted'

@@ -1,7 +1,7 @@
 import type { ClientRun } from '../command.ts'
 import { record } from '../terminal/record.ts'
 import { when } from '../terminal/when.ts'
-import { showFeeds, showMembers } from './show-channel.ts'
+import { showFeeds, showMembers } from './support/show-channel.ts'
 
 export const run: ClientRun = async ({ args, client, signal }) => {
   const id = args[0]!

@@ -2,8 +2,8 @@ import type { ClientRun } from '../command.ts'
 import { noneOf } from '../terminal/none.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
-import { deadLetterFilter } from './dead-letter-filter.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
+import { deadLetterFilter } from './support/dead-letter-filter.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
   const query = {

@@ -4,7 +4,7 @@ import type { Client, DeadLetterFilter } from '@sensorium/client'
 import { UsageError, type ClientRun, type ParsedInput } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { progress, type Progress } from '../terminal/progress.ts'
-import { deadLetterFilter } from './dead-letter-filter.ts'
+import { deadLetterFilter } from './support/dead-letter-filter.ts'
 
 /** The most that the API accepts in one request. */
 const STEP = 1_000

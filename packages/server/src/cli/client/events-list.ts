@@ -3,7 +3,7 @@ import { pastTime } from '../past-time.ts'
 import { paint } from '../terminal/screen.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
-import { numberOf } from './read-input.ts'
+import { numberOf } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ options, client, signal }) => {
   const { type, subject, source, id, sender, cause } = options

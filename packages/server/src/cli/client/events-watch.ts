@@ -4,8 +4,8 @@ import { cleanLine } from '../terminal/clean.ts'
 import { paint, screen, type Screen } from '../terminal/screen.ts'
 import { cut } from '../terminal/width.ts'
 import { when } from '../terminal/when.ts'
-import { countOf, hasService } from './follow.ts'
-import { withoutUndefined } from './read-input.ts'
+import { countOf, hasService } from './support/follow.ts'
+import { withoutUndefined } from './support/read-input.ts'
 
 const recipients = (count: number | null): string =>
   count === null ? 'many recipients' : count === 1 ? '1 recipient' : `${count} recipients`

@@ -2,8 +2,8 @@ import type { ClientRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { paint } from '../terminal/screen.ts'
 import { list } from '../terminal/table.ts'
-import { givenEvent } from './given-event.ts'
-import { matchesOf } from './matches.ts'
+import { givenEvent } from './support/given-event.ts'
+import { matchesOf } from './support/matches.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const json = await client.events.explain(await givenEvent(args[0]!, options), options['agent'], { signal })

@@ -1,6 +1,6 @@
 import type { ClientRun } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { numberOf } from './read-input.ts'
+import { numberOf } from './support/read-input.ts'
 
 const SECONDS = 60
 

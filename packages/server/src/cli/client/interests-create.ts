@@ -1,6 +1,6 @@
 import type { NewInterest } from '@sensorium/client'
 import { UsageError, type ClientRun } from '../command.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ args, options, agent, client, signal }) => {
   const interest = {

@@ -1,6 +1,6 @@
 import type { KeyMint } from '@sensorium/client'
 import { UsageError, type ClientRun } from '../command.ts'
-import { withoutUndefined, listOf } from './read-input.ts'
+import { withoutUndefined, listOf } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ options, agent, client, signal }) => {
   if (options['scopes'] === undefined)

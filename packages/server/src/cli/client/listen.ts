@@ -1,7 +1,7 @@
 import { ConnectionError, RetryAfter, SensoriumError, type Delivery } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
-import { countOf, hasService } from './follow.ts'
-import { showDelivery } from './show-delivery.ts'
+import { countOf, hasService } from './support/follow.ts'
+import { showDelivery } from './support/show-delivery.ts'
 
 /** The most deliveries that a stream holds unacknowledged. */
 const MOST_HELD = 100

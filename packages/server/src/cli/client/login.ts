@@ -3,10 +3,10 @@ import { createClient } from '@sensorium/client'
 import { UsageError, type LocalRun } from '../command.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { askSecretly } from '../terminal/ask-secretly.ts'
-import { failedAt } from './call-failed.ts'
-import { ATTEMPTS } from './invocation.ts'
-import { DEFAULT_PROFILE, profilesFile, readProfiles, writeProfiles } from './profiles.ts'
-import { addressOf, DEFAULT_URL } from './session.ts'
+import { failedAt } from './support/call-failed.ts'
+import { ATTEMPTS } from './support/invocation.ts'
+import { DEFAULT_PROFILE, profilesFile, readProfiles, writeProfiles } from './support/profiles.ts'
+import { addressOf, DEFAULT_URL } from './support/session.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const LOCAL = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|$)/

@@ -1,5 +1,5 @@
 import type { LocalRun } from '../command.ts'
-import { DEFAULT_PROFILE, NoProfile, readProfiles, writeProfiles } from './profiles.ts'
+import { DEFAULT_PROFILE, NoProfile, readProfiles, writeProfiles } from './support/profiles.ts'
 
 export const run: LocalRun = async ({ options, env }) => {
   const kept = readProfiles(env)

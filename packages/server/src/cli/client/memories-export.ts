@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { UsageError, type ClientRun } from '../command.ts'
 import { pastTime } from '../past-time.ts'
 import { cleanJsonText } from '../terminal/clean.ts'
-import { withoutUndefined } from './read-input.ts'
+import { withoutUndefined } from './support/read-input.ts'
 
 /**
  * Writes a file that did not exist. It has its name only once it is complete: an export that broke off would look like

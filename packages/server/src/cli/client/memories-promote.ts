@@ -1,5 +1,5 @@
 import { UsageError, type ClientRun } from '../command.ts'
-import { withoutUndefined } from './read-input.ts'
+import { withoutUndefined } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const { scope } = options

@@ -1,6 +1,6 @@
 import type { ClientRun } from '../command.ts'
-import { numberOf } from './read-input.ts'
-import { showMemory } from './show-memory.ts'
+import { numberOf } from './support/read-input.ts'
+import { showMemory } from './support/show-memory.ts'
 
 export const run: ClientRun = async ({ args, client, signal }) => {
   const [id, version] = args

@@ -1,7 +1,7 @@
 import type { ClientRun } from '../command.ts'
 import { list } from '../terminal/table.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
-import { showMemory } from './show-memory.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
+import { showMemory } from './support/show-memory.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const memory = await client.memory.get(args[0]!, { signal })

@@ -1,6 +1,6 @@
 import type { ClientRun } from '../command.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
-import { showFound } from './show-memory.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
+import { showFound } from './support/show-memory.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const query = withoutUndefined({ limit: numberOf('--limit', options['limit']) })

@@ -1,7 +1,7 @@
 import type { MemoryUpdate } from '@sensorium/client'
 import { UsageError, type ClientRun } from '../command.ts'
-import { withoutUndefined, numberOf, readInput, readJson } from './read-input.ts'
-import { showMemory } from './show-memory.ts'
+import { withoutUndefined, numberOf, readInput, readJson } from './support/read-input.ts'
+import { showMemory } from './support/show-memory.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const { content, metadata, expires } = options

@@ -1,6 +1,6 @@
 import type { ClientRun } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ args, options, flags, client, signal }) => {
   const how = withoutUndefined({

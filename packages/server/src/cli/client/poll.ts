@@ -1,8 +1,8 @@
 import type { ClientRun } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { paint } from '../terminal/screen.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
-import { showDelivery } from './show-delivery.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
+import { showDelivery } from './support/show-delivery.ts'
 
 export const run: ClientRun = async ({ options, flags, client, print, signal }) => {
   const query = withoutUndefined({

@@ -1,6 +1,6 @@
 import type { LocalRun } from '../command.ts'
 import { list } from '../terminal/table.ts'
-import { readProfiles } from './profiles.ts'
+import { readProfiles } from './support/profiles.ts'
 
 export const run: LocalRun = async ({ env }) => {
   const { current, profiles } = readProfiles(env)

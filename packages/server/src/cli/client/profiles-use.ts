@@ -1,5 +1,5 @@
 import type { LocalRun } from '../command.ts'
-import { NoProfile, readProfiles, writeProfiles } from './profiles.ts'
+import { NoProfile, readProfiles, writeProfiles } from './support/profiles.ts'
 
 export const run: LocalRun = async ({ args, env }) => {
   const kept = readProfiles(env)

@@ -4,8 +4,8 @@ import { UsageError, type ClientInvocation, type ClientRun, type CommandResult }
 import { EXIT } from '../exit-codes.ts'
 import { cleanLine } from '../terminal/clean.ts'
 import { progress } from '../terminal/progress.ts'
-import { givenEvent } from './given-event.ts'
-import { readInput } from './read-input.ts'
+import { givenEvent } from './support/given-event.ts'
+import { readInput } from './support/read-input.ts'
 
 /** The most events that one request may carry. */
 const BATCH = 100

@@ -1,8 +1,8 @@
 import type { MemorySearch } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
 import { noneOf } from '../terminal/none.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
-import { showFound } from './show-memory.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
+import { showFound } from './support/show-memory.ts'
 
 export const run: ClientRun = async ({ args, options, flags, client, signal }) => {
   const filter = withoutUndefined({

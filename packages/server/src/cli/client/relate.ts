@@ -1,6 +1,6 @@
 import type { RelationshipCreate } from '@sensorium/client'
 import type { ClientRun } from '../command.ts'
-import { withoutUndefined, numberOf } from './read-input.ts'
+import { withoutUndefined, numberOf } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const type = (options['type'] ?? 'related_to') as RelationshipCreate['relationship_type'] // the service checks it

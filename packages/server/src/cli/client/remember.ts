@@ -1,6 +1,6 @@
 import type { NewMemory } from '@sensorium/client'
 import { UsageError, type ClientRun } from '../command.ts'
-import { withoutUndefined, numberOf, readInput } from './read-input.ts'
+import { withoutUndefined, numberOf, readInput } from './support/read-input.ts'
 
 export const run: ClientRun = async ({ args, options, client, signal }) => {
   const [title, given = '-'] = args

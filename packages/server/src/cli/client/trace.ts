@@ -5,7 +5,7 @@ import { record } from '../terminal/record.ts'
 import type { Styled } from '../terminal/screen.ts'
 import { list } from '../terminal/table.ts'
 import { when } from '../terminal/when.ts'
-import { matchesOf } from './matches.ts'
+import { matchesOf } from './support/matches.ts'
 
 const STYLES = { pending: 'yellow', leased: 'cyan', acknowledged: 'green', dead_lettered: 'red' } as const
 

@@ -1,9 +1,9 @@
 // Shows memories to a person: the title, the content, then id, type, scope and time.
 import type { Memory, SearchResult } from '@sensorium/client'
-import { cleanLine, cleanText } from '../terminal/clean.ts'
-import { paint, screen, type Screen } from '../terminal/screen.ts'
-import { wrap } from '../terminal/width.ts'
-import { when } from '../terminal/when.ts'
+import { cleanLine, cleanText } from '../../terminal/clean.ts'
+import { paint, screen, type Screen } from '../../terminal/screen.ts'
+import { wrap } from '../../terminal/width.ts'
+import { when } from '../../terminal/when.ts'
 
 export function showMemory(memory: Memory, left: string, on: Screen = screen): string {
   const indent = ' '.repeat(left.length)

@@ -1,6 +1,6 @@
 // Builds an event from the options of a command.
 import type { NewEvent } from '@sensorium/client'
-import type { ParsedInput } from '../command.ts'
+import type { ParsedInput } from '../../command.ts'
 import { withoutUndefined, readJson } from './read-input.ts'
 
 export async function givenEvent(type: string, options: ParsedInput['options']): Promise<NewEvent> {

@@ -1,6 +1,6 @@
 import type { DeadLetterFilter } from '@sensorium/client'
-import type { ParsedInput } from '../command.ts'
-import { pastTime } from '../past-time.ts'
+import type { ParsedInput } from '../../command.ts'
+import { pastTime } from '../../past-time.ts'
 import { withoutUndefined } from './read-input.ts'
 
 /** Returns the filter for dead letters that the options of a command describe. The service checks the values. */

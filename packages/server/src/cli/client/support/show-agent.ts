@@ -1,8 +1,8 @@
 // Shows an agent to a person.
 import type { Agent } from '@sensorium/client'
-import type { Field } from '../terminal/record.ts'
-import type { Styled } from '../terminal/screen.ts'
-import { when } from '../terminal/when.ts'
+import type { Field } from '../../terminal/record.ts'
+import type { Styled } from '../../terminal/screen.ts'
+import { when } from '../../terminal/when.ts'
 
 export const statusOf = ({ status, paused }: Agent): Styled => ({
   text: paused ? `${status}, paused` : status,

@@ -1,9 +1,9 @@
 // Shows a delivery to a person: type, subject and source, then the data, then ids and time.
 import type { Delivery } from '@sensorium/client'
-import { cleanJson, cleanLine } from '../terminal/clean.ts'
-import { paint, screen, type Screen } from '../terminal/screen.ts'
-import { cut } from '../terminal/width.ts'
-import { when } from '../terminal/when.ts'
+import { cleanJson, cleanLine } from '../../terminal/clean.ts'
+import { paint, screen, type Screen } from '../../terminal/screen.ts'
+import { cut } from '../../terminal/width.ts'
+import { when } from '../../terminal/when.ts'
 
 const text = (value: unknown): string => (typeof value === 'string' ? cleanLine(value) : '')
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { parseExactly } from '@sensorium/client'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../../command.ts'
 
 export async function readInput(given: string): Promise<string> {
   if (given === '-') return text(process.stdin)

@@ -1,6 +1,6 @@
 // Prepares what a command that calls a service receives: a client with a key.
 import { createClient, parseExactly } from '@sensorium/client'
-import { UsageError, type ClientInvocation, type ParsedInput } from '../command.ts'
+import { UsageError, type ClientInvocation, type ParsedInput } from '../../command.ts'
 import { sessionOf } from './session.ts'
 
 /** A person is waiting: three attempts take about a second, plus any delay that the service asks for. */

@@ -1,6 +1,6 @@
 // What commands that follow a stream until they are ended have in common.
-import type { ClientInvocation } from '../command.ts'
-import { UsageError } from '../command.ts'
+import type { ClientInvocation } from '../../command.ts'
+import { UsageError } from '../../command.ts'
 import { numberOf } from './read-input.ts'
 
 /** Returns how many are to be shown: without `--count`, all. */

@@ -6,7 +6,7 @@
 //
 // The key of a profile is never sent to another service, so `--url` with a profile must name the profile's own service.
 // So must SENSORIUM_URL, unless it belongs to SENSORIUM_KEY: whoever sets it expects that it is used.
-import { UsageError } from '../command.ts'
+import { UsageError } from '../../command.ts'
 import { isOpenToOthers, profilesFile, readProfiles } from './profiles.ts'
 
 export const DEFAULT_URL = 'http://localhost:8080'

@@ -5,7 +5,7 @@ import { Failure, internal, invalid, ruleBroken, unavailable } from '../../kerne
 import { StoreUnavailable } from '../../store/db.ts'
 import { Unsupported } from '../command.ts'
 import { EXIT, exitCodeFor } from '../exit-codes.ts'
-import { newRequestId, type ErrorReport } from '../fail.ts'
+import { newRequestId, type ErrorReport } from '../error-report.ts'
 
 function operatorFailure(error: unknown): Failure {
   if (error instanceof Failure) return error

@@ -1,7 +1,7 @@
 // An error of a call, together with the service that was called and whose key it was called with. The error knows
 // neither, and whoever has several profiles must learn which of them is wrong.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
-import type { CommandResult } from '../command.ts'
+import type { CommandResult } from '../../command.ts'
 
 export interface Called {
   url: string

@@ -1,9 +1,9 @@
 // Errors of commands that call a service: it refused the request, or it cannot be reached.
 import { ConnectionError, SensoriumError } from '@sensorium/client'
-import { envelopeOf } from '../../kernel/error-envelope.ts'
-import { EXIT, exitCodeFor } from '../exit-codes.ts'
-import { newRequestId, reportUnexpected, type ErrorReport } from '../fail.ts'
-import { cleanText } from '../terminal/clean.ts'
+import { envelopeOf } from '../../../kernel/error-envelope.ts'
+import { EXIT, exitCodeFor } from '../../exit-codes.ts'
+import { newRequestId, reportUnexpected, type ErrorReport } from '../../error-report.ts'
+import { cleanText } from '../../terminal/clean.ts'
 import { CallFailed, type Called } from './call-failed.ts'
 import { NoProfile } from './profiles.ts'
 import { NotSignedIn } from './session.ts'

@@ -1,7 +1,7 @@
 // Shows the members and feeds of a channel as tables.
 import type { Feed, Member } from '@sensorium/client'
-import { list } from '../terminal/table.ts'
-import { when } from '../terminal/when.ts'
+import { list } from '../../terminal/table.ts'
+import { when } from '../../terminal/when.ts'
 
 export const showMembers = (members: readonly Member[]): string =>
   list(
