@@ -37,9 +37,9 @@ import { makeOperations, type Operations } from './operations/perform.ts'
 import { memorySearchOperations } from './operations/memory-search.ts'
 import { compileCheckFor, type CompileCheck } from './operations/validate.ts'
 import { webhookOperations } from './operations/webhooks.ts'
-import { makeParts, type Foundation, type Parts } from './parts.ts'
+import { makeParts, type PartsTools, type Parts } from './parts.ts'
 
-interface AppParts extends Omit<Foundation, 'metrics'> {
+interface AppTools extends Omit<PartsTools, 'metrics'> {
   metrics?: Metrics
   /** Transports that are mounted in the HTTP server under paths of their own. */
   mounts?: readonly Mount[]
@@ -70,7 +70,7 @@ export interface App {
  */
 const HANG_UP_AFTER_MS = 8_000
 
-export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppParts): App {
+export function makeApp({ metrics = makeMetrics(), mounts = [], ...given }: AppTools): App {
   const parts = makeParts({ ...given, metrics })
   const { config, store, clock, log, memory } = parts
   const failedRounds = metrics.counter(

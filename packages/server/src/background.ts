@@ -30,7 +30,7 @@ interface Work {
   runOnce(): Promise<unknown>
 }
 
-interface BackgroundParts {
+interface BackgroundTools {
   store: Store
   clock: Clock
   policyOf: PolicyOf
@@ -49,8 +49,8 @@ interface BackgroundParts {
   memoryIndex: MemoryIndex
 }
 
-export function backgroundWork(parts: BackgroundParts) {
-  const { store, clock, policyOf, wakeups, activity, announcements, idempotency, limiters, supervisor, push } = parts
+export function backgroundWork(tools: BackgroundTools) {
+  const { store, clock, policyOf, wakeups, activity, announcements, idempotency, limiters, supervisor, push } = tools
   return {
     purgeIdempotency: { everyMs: 60_000, runOnce: idempotency.purge },
     /** Writes down the leases and waits that have lapsed. */
@@ -62,26 +62,26 @@ export function backgroundWork(parts: BackgroundParts) {
       everyMs: 5_000,
       runOnce: async () => {
         await activity.flush()
-        await parts.eventTypes.flush()
+        await tools.eventTypes.flush()
       },
     },
     pruneActivity: { everyMs: 600_000, runOnce: activity.prune },
-    pruneAudit: { everyMs: 3_600_000, runOnce: () => pruneAudit(store, clock.now(), parts.config.auditDays) },
+    pruneAudit: { everyMs: 3_600_000, runOnce: () => pruneAudit(store, clock.now(), tools.config.auditDays) },
     /** Deletes events, and what belongs to them, past their retention. */
-    retain: { everyMs: 600_000, runOnce: parts.retain },
+    retain: { everyMs: 600_000, runOnce: tools.retain },
     superviseConnectors: { everyMs: 2_000, runOnce: supervisor.runOnce },
     stopConnectorsWithoutLease: { everyMs: 1_000, runOnce: supervisor.stopLapsed },
     /** Pushes what is due and had no wake-up. */
     push: { everyMs: 1_000, runOnce: push.runOnce },
-    embed: { everyMs: LOOK_EVERY_MS, runOnce: () => parts.embedding.runOnce() },
-    rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, parts.memoryIndex, clock.now()) },
+    embed: { everyMs: LOOK_EVERY_MS, runOnce: () => tools.embedding.runOnce() },
+    rewordMemories: { everyMs: 2_000, runOnce: () => rewordMemories(store, tools.memoryIndex, clock.now()) },
     sweepMetadata: { everyMs: 10_000, runOnce: () => sweepMetadata(store, clock.now()) },
-    expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, parts.memoryIndex, clock.now()) },
+    expireMemories: { everyMs: 10_000, runOnce: () => expireMemories(store, tools.memoryIndex, clock.now()) },
     gatherStatistics: { everyMs: 2_000, runOnce: () => gatherStatistics(store) },
     /** Learns whether an operator has spread the tenants over shards meanwhile. */
     learnStore: { everyMs: 10_000, runOnce: store.refreshCapabilities },
     /** The same for the store that the search thread has opened for itself. */
-    learnSearchStore: { everyMs: 10_000, runOnce: parts.memoryIndex.learn },
+    learnSearchStore: { everyMs: 10_000, runOnce: tools.memoryIndex.learn },
     /**
      * Follows the clock of the database, which nodes share. Between two measurements a node goes by the machine's
      * monotonic clock, which setting the time does not move. A virtual machine that was frozen is behind until the
@@ -101,7 +101,7 @@ export function backgroundWork(parts: BackgroundParts) {
       },
     },
     /** Reads the settings that other nodes and the command line changed. */
-    readSettings: { everyMs: 500, runOnce: parts.settings.runOnce },
+    readSettings: { everyMs: 500, runOnce: tools.settings.runOnce },
     hearAnnouncements: { everyMs: 500, runOnce: announcements.runOnce },
   } satisfies Record<string, Work>
 }

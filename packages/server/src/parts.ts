@@ -43,7 +43,7 @@ import { makeQuotas } from './tenants/quotas.ts'
 import { makeSettingsCache } from './tenants/settings.ts'
 
 /** What the parts are made of. */
-export interface Foundation {
+export interface PartsTools {
   config: Config
   store: Store
   secrets: Secrets
@@ -57,8 +57,8 @@ export interface Foundation {
 }
 
 /** Every part of the service. A metric stands beside the part that it counts. */
-export function makeParts(foundation: Foundation) {
-  const basics = makeBasics(foundation)
+export function makeParts(tools: PartsTools) {
+  const basics = makeBasics(tools)
   const limits = makeLimits(basics)
   const mailboxes = makeMailboxes(basics)
   return {
@@ -75,8 +75,8 @@ type Basics = ReturnType<typeof makeBasics>
 type Limits = ReturnType<typeof makeLimits>
 type Mailboxes = ReturnType<typeof makeMailboxes>
 
-function makeBasics(foundation: Foundation) {
-  const { config, store, secrets, clock, log, metrics, embedder, siblings = NO_SIBLINGS } = foundation
+function makeBasics(tools: PartsTools) {
+  const { config, store, secrets, clock, log, metrics, embedder, siblings = NO_SIBLINGS } = tools
   const announcements = makeAnnouncements(store, clock.now)
   // What the operator set for a tenant; the environment sets the rest.
   const settings = makeSettingsCache(store)
@@ -87,7 +87,7 @@ function makeBasics(foundation: Foundation) {
   )
   const happened = activityCounters(metrics)
   return {
-    ...foundation,
+    ...tools,
     siblings,
     announcements,
     tools: { makeId, secrets, announce: announcements.announce, now: clock.now },

@@ -105,7 +105,7 @@ export interface GroupCommit {
   refused(): StoreUnavailable | null
 }
 
-interface GroupCommitParts {
+interface GroupCommitTools {
   writer: DatabaseSync
   log: WriteAheadLog
   snapshot: Snapshot
@@ -219,7 +219,7 @@ function makeRunJob(writer: DatabaseSync, writes: WriteWatch) {
   return { runJob, runLast: write.runLast }
 }
 
-export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }: GroupCommitParts): GroupCommit {
+export function makeGroupCommit({ writer, log, snapshot, writes, observe, now }: GroupCommitTools): GroupCommit {
   const { runJob, runLast } = makeRunJob(writer, writes)
   const recentTenants = makeRecentTenants()
   const tellInTurns = makeTellInTurns()

@@ -6,7 +6,7 @@ import { sessionOf } from './session.ts'
 /** A person is waiting: three attempts take about a second, plus any delay that the service asks for. */
 export const ATTEMPTS = 3
 
-interface Around {
+interface InvocationTools {
   env: NodeJS.ProcessEnv
   print: ClientInvocation['print']
   write: ClientInvocation['write']
@@ -14,7 +14,10 @@ interface Around {
   signal: AbortSignal
 }
 
-export function clientInvocation(parsed: ParsedInput, { env, print, write, warn, signal }: Around): ClientInvocation {
+export function clientInvocation(
+  parsed: ParsedInput,
+  { env, print, write, warn, signal }: InvocationTools,
+): ClientInvocation {
   const session = sessionOf(parsed.options, env, warn)
   const client = createClient({ url: session.url, apiKey: session.key, attempts: ATTEMPTS, parse: parseExactly })
   async function agent(): Promise<string> {
