@@ -3,7 +3,8 @@
 // and the lease's.
 //
 // 1. A poll is offered while it sleeps, having looked and found nothing due, or while it claims (claim-together.ts); a
-//    stream while it has room and has taken all that was due (outbound/stream.ts). Both are called polls here.
+//    stream while it has room and has taken all that was due (outbound/take-deliveries.ts). Both are called polls
+//    here.
 // 2. A paused agent is handed nothing. The routing of the transaction says which agents are paused, on every node.
 // 3. A poll that a transaction has taken belongs to it until it ends. Then the poll has deliveries, or looks again.
 import { SHORT_LENGTH } from '../kernel/lengths.ts'

@@ -15,7 +15,7 @@ const FIRST_GUESS_BYTES = 16_384
 /** A slower reader goes on reading what was written, but does not keep its turn: other leases would run out. */
 const LONGEST_TURN_MS = 10_000
 
-interface WriteDeliveries {
+export interface WriteDeliveries {
   /** Writes those that are still held when it is their turn. */
   write(deliveries: readonly ClaimedDelivery[]): Promise<void>
   /** How many deliveries are to be under way at once. */
