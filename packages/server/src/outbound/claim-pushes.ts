@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import { blockedFor, noteUrl, reputationOf, wantedBy, type Endpoint } from './endpoint.ts'
-import { RESPONSE_WITHIN_MS } from './post.ts'
+import { RESPONSE_WITHIN_MS } from './deadlines.ts'
 import { makeOpenSecret, pushTarget, type Target } from './push-secret.ts'
 import { makeSlots, REPUTATIONS, type Grant, type Reputation } from './slots.ts'
 

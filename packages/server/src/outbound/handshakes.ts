@@ -16,7 +16,7 @@ const AT_ONCE = 4
 const REST_MS = 5_000
 const MAX_PROVEN = 10_000
 
-interface Handshakes {
+export interface Handshakes {
   /**
    * Resolves when a connection may be made. The returned function is called when it is there or could not be made, or
    * with null if none was tried; only the first call counts.

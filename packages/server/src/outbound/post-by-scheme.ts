@@ -7,7 +7,8 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { makeThread } from '../kernel/thread.ts'
 import type { PushResult } from './outcome.ts'
-import { INTERRUPTED, makePublicPost, type Post } from './post.ts'
+import { INTERRUPTED } from './deadlines.ts'
+import { makePublicPost, type Post } from './post.ts'
 
 export interface PostRequest {
   url: string

@@ -3,17 +3,13 @@
 import type { Mailbox } from '../delivery/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { http } from '../kernel/node-http.ts'
-import { AgentInTurns, makeHandshakes, type ConnectInTurn } from './handshakes.ts'
+import { connectInTurn } from './connect-in-turn.ts'
+import { makeDeadlines, RESPONSE_WITHIN_MS } from './deadlines.ts'
+import { AgentInTurns, makeHandshakes } from './handshakes.ts'
 import type { PushResult } from './outcome.ts'
 import { makeResolve } from './resolve.ts'
 import { isPublicAddress, safeAddress, type SafeAddress } from './safe-address.ts'
-import { describe, ExchangeAborted, sendOnce, type OutgoingPush, type UnderWay } from './send-once.ts'
-
-export const RESPONSE_WITHIN_MS = 15_000
-/** A push that waited for longer to connect, and then was not connected in time, is not held against its endpoint. */
-const LATE_MS = 1_000
-
-export const INTERRUPTED = 'interrupted: the node was shutting down'
+import { describe, sendOnce, type OutgoingPush, type UnderWay } from './send-once.ts'
 
 export interface Post {
   /** `waitedMs` is how long the push has waited already, which counts toward its time limit. */
@@ -32,58 +28,9 @@ export const makePublicPost = (clock: Clock, { allowPrivate }: { allowPrivate: b
 
 export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress): Post {
   const agents = { 'http:': new http.Agent(KEPT), 'https:': new AgentInTurns(KEPT) }
-  const underWay = new Set<UnderWay>()
   const closing = new AbortController()
+  const deadlines = makeDeadlines(clock, closing.signal)
   const handshakes = makeHandshakes(clock, closing.signal)
-  let watching = false
-
-  function cut(exchange: UnderWay, why: string): void {
-    underWay.delete(exchange)
-    exchange.cutBy = new ExchangeAborted(why)
-    exchange.request?.destroy(exchange.cutBy)
-    exchange.leaveLine?.(exchange.cutBy)
-  }
-
-  // One timer for all: a timer and two signals for each push were a quarter of the cost of a push.
-  async function watch(): Promise<void> {
-    if (watching) return
-    watching = true
-    while (underWay.size > 0) {
-      const [oldest] = underWay
-      await clock.sleep(Math.max(1, oldest!.until - clock.elapsed()), closing.signal)
-      for (const exchange of underWay) {
-        if (closing.signal.aborted) cut(exchange, INTERRUPTED)
-        else if (exchange.until <= clock.elapsed()) cut(exchange, `no response within ${RESPONSE_WITHIN_MS / 1000} s`)
-        else break
-      }
-    }
-    watching = false
-  }
-
-  function sendInTurn(push: OutgoingPush, exchange: UnderWay): Promise<PushResult | 'stale'> {
-    const { url, mailbox } = push
-    const inTurn: ConnectInTurn = async (connect) => {
-      const since = clock.elapsed()
-      const turn = handshakes.begin(mailbox.recipientId, url.origin)
-      const left = new Promise<never>((_, reject) => (exchange.leaveLine = reject))
-      const ended = await Promise.race([turn, left]).catch((error: Error) => {
-        void turn.then((end) => end(null))
-        throw error
-      })
-      exchange.leaveLine = null
-      exchange.isLate = clock.elapsed() - since > LATE_MS
-      try {
-        const socket = connect()
-        socket.once('secureConnect', () => ended(true))
-        socket.once('close', () => ended(false))
-        return socket
-      } catch (error) {
-        ended(false)
-        throw error
-      }
-    }
-    return sendOnce(push, exchange, { agents, lookup: lookupFor(mailbox.tenantId), inTurn })
-  }
 
   async function exchangeWith(push: OutgoingPush, waitedMs: number): Promise<PushResult> {
     const exchange: UnderWay = {
@@ -94,12 +41,15 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
       isLate: false,
       isHandshaking: false,
     }
-    underWay.add(exchange)
-    void watch()
+    deadlines.begin(exchange)
     try {
       checkLiteral(push.url.hostname)
       for (let tries = 0; ; tries++) {
-        const result = await sendInTurn(push, exchange)
+        const result = await sendOnce(push, exchange, {
+          agents,
+          lookup: lookupFor(push.mailbox.tenantId),
+          inTurn: connectInTurn(clock, handshakes, push, exchange),
+        })
         // The endpoint may have had it over the connection that turned out to be closed.
         if (result !== 'stale') return tries > 0 && 'notSent' in result ? { error: result.error, isLate: true } : result
         if (tries === 2) return { error: 'connection failed: closed by the endpoint' }
@@ -108,7 +58,7 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
       // Node.js throws for a request that it cannot begin, for example if the user in the URL cannot be decoded.
       return { error: describe(error as Error) }
     } finally {
-      underWay.delete(exchange)
+      deadlines.end(exchange)
     }
   }
 
@@ -122,7 +72,7 @@ export function makePost(clock: Clock, { checkLiteral, lookupFor }: SafeAddress)
 
   function close(): void {
     closing.abort()
-    for (const exchange of underWay) cut(exchange, INTERRUPTED)
+    deadlines.cutAll()
     agents['http:'].destroy()
     agents['https:'].destroy()
   }
