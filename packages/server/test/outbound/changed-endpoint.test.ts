@@ -61,7 +61,7 @@ onBothEngines((engine) => {
     await until(async () => (await health())['last_status'] === 204)
     respond(500)
     assert.equal((await calls.state(agent, 'waiting')).last_error, 'HTTP 500')
-    await until(async () => /^sensorium_push_under_way 0$/m.test((await service.call('GET /metrics')).text))
+    await until(() => service.gauge('sensorium_push_under_way') === 0)
     const { last_status, consecutive_failures } = await health()
     assert.deepEqual([last_status, consecutive_failures], [204, 0])
   })

@@ -28,12 +28,11 @@ async function passQuickly(service: Service, ms: number, step = 30_000): Promise
     // delivery. Writing an outcome wakes the next claim, so pushes are over only when idle several times in a row.
     let quiet = 0
     await until(async () => {
+      await service.clock.rest()
       const leased = await service.store.rows("select id from deliveries where state = 'leased' and due_at > ?", [
         service.clock.now(),
       ])
-      // The metrics are expensive: they are read only when the store shows no lease.
-      const isIdle =
-        leased.length === 0 && /^sensorium_push_under_way 0$/m.test((await service.call('GET /metrics')).text)
+      const isIdle = leased.length === 0 && service.gauge('sensorium_push_under_way') === 0
       quiet = isIdle ? quiet + 1 : 0
       return quiet === 3
     }, 'pushes')

@@ -4,6 +4,7 @@ import { after, before } from 'node:test'
 import { createTenant } from '../../src/tenants/create.ts'
 import { makeApp, type App } from '../../src/app.ts'
 import { readConfig, type Config } from '../../src/config.ts'
+import { makeMetrics, type Metrics } from '../../src/http/metrics.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { makeLogger } from '../../src/kernel/logger.ts'
 import type { Secrets } from '../../src/kernel/secrets.ts'
@@ -46,6 +47,8 @@ export interface Service {
   env: Record<string, string>
   /** `call('POST /v1/agents', { token, body })` */
   call<T = Untyped>(request: string, options?: CallOptions): Promise<Reply<T>>
+  /** What `/metrics` shows for a gauge without labels. Showing all metrics takes 5 ms of CPU, too long for a loop. */
+  gauge(name: string): number
   tenant(slug?: string): Promise<TestTenant>
   /** Stops this one and starts another on the same store. */
   restart(env?: Record<string, string>, clock?: FakeClock): Promise<Service>
@@ -131,6 +134,21 @@ export const callOf =
   (...request) =>
     service.call(...request)
 
+function withKnownGauges(gauges: Map<string, () => number>): Metrics {
+  const metrics = makeMetrics()
+  return {
+    ...metrics,
+    gauge(name, help, read) {
+      gauges.set(name, read)
+      metrics.gauge(name, help, read)
+    },
+    watch(store, inFlight) {
+      gauges.set('sensorium_http_in_flight', inFlight)
+      metrics.watch(store, inFlight)
+    },
+  }
+}
+
 async function launch(env: Record<string, string>, clock: FakeClock, drop: () => Promise<void>): Promise<Service> {
   const config = readConfig({
     HOST: '127.0.0.1',
@@ -145,8 +163,10 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
   const watching = watched(store)
   const recording = recorded(watching.store)
   const endWatch = clock.restWith(watching.isBusy)
+  const gauges = new Map<string, () => number>()
   const app = makeApp({
     config,
+    metrics: withKnownGauges(gauges),
     store: recording.store,
     secrets,
     clock,
@@ -204,6 +224,11 @@ async function launch(env: Record<string, string>, clock: FakeClock, drop: () =>
     clock,
     env,
     call,
+    gauge(name) {
+      const read = gauges.get(name)
+      if (!read) throw new Error(`no gauge is named ${name}`)
+      return read()
+    },
     async tenant(slug = `tenant-${++slugs}`) {
       const { tenant, admin_key } = await store.tx((tx) => createTenant(tx, tools, slug))
       const admin = await token(admin_key)
