@@ -131,7 +131,7 @@ onBothEngines((engine) => {
         const body = { ...MEMORY, title: `Long ${n}`, metadata }
         assert.equal((await service.call('POST /v1/memories', { token: patient.token, body })).status, 201)
       }
-      await service.clock.advance(3_590_000)
+      await service.clock.jump(3_590_000)
       const headers = { authorization: `Bearer ${patient.token}` }
       const response = await fetch(`${service.url}/v1/memories/export`, { headers })
       const pieces = response.body!.getReader()
