@@ -1,6 +1,6 @@
 // Runs `sensorium doctor` for a person and for a program, which must tell the same.
 import assert from 'node:assert/strict'
-import { command, sensorium } from '../support/process.ts'
+import { command } from '../support/process.ts'
 
 export const CHECKS = ['configuration', 'store', 'secret', 'disk', 'files', 'clock', 'model', 'service']
 export interface Report {
@@ -12,7 +12,7 @@ export async function examine(
   given: Record<string, string>,
 ): Promise<{ code: number | null; report: Report; text: string; failed: string[] }> {
   const env = { PORT: '0', ...given } // not the program that may be on port 8080
-  const person = await sensorium(['doctor'], env)
+  const person = await command(['doctor'], env)
   const program = await command(['doctor', '--json'], env)
   assert.equal(person.code, program.code)
   const report = JSON.parse(program.stdout) as Report
