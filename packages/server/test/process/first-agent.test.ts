@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
 import { sqlite } from '../support/engines.ts'
 import { createClient } from '@sensorium/client'
-import { startProcess } from '../support/process.ts'
+import { COMPILE_CACHE, startProcess } from '../support/process.ts'
 import { ROOT } from '../support/root.ts'
 
 const ADMIN_KEY = `ak_live_${'a'.repeat(32)}`
@@ -34,7 +34,7 @@ async function startWithFolder(t: TestContext) {
     start(given: Record<string, string>) {
       const agent = spawn(process.execPath, ['agent.ts'], {
         cwd: folder,
-        env: { PATH: process.env['PATH'], ...given },
+        env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILE_CACHE, ...given },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       t.after(() => agent.kill('SIGKILL'))
