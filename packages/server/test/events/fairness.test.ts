@@ -84,7 +84,7 @@ onBothEngines((engine) => {
       const data = { list: Array.from({ length: 80 }, (_, i) => i) }
       let answered = 0
       const flood = Array.from({ length: 10 }, async () => {
-        const raw = JSON.stringify(Array.from({ length: 20 }, () => event({ type: 'costly.x', data })))
+        const raw = JSON.stringify(Array.from({ length: 5 }, () => event({ type: 'costly.x', data })))
         const headers = { 'content-type': 'application/cloudevents-batch+json' }
         await service.call('POST /v1/events', { token: loud.token, raw, headers })
         answered++
