@@ -13,6 +13,7 @@ import {
 import { checkLint, checkTypes } from './test/checks.ts'
 import { makeCoverage } from './test/coverage.ts'
 import { cpuSeconds } from './test/cpu-time.ts'
+import { useFolderInMemory } from './test/folder-in-memory.ts'
 import { makeMigratedStores } from './test/migrated-stores.ts'
 import { newResult, printCosts, printResult, printTroubles, type Result } from './test/results.ts'
 import { runLane } from './test/run-lane.ts'
@@ -43,6 +44,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 // Tests must never use a server that this run did not start.
 for (const name of ['POSTGRES_URL', 'POSTGRES_MIGRATED', 'POSTGRES_SHARDED', 'POSTGRES_PLANNED', 'SQLITE_MIGRATED'])
   delete process.env[`TEST_${name}`]
+const removeFolder = files.length > 0 ? useFolderInMemory() : () => {}
 const starting = files.length > 0 ? startPostgres(WITHOUT_POWER_CUTS).catch((error: Error) => error) : undefined
 let postgres: PostgresServer | undefined
 let removeStores = (): void => {}
@@ -64,6 +66,7 @@ try {
 } finally {
   await postgres?.stop()
   removeStores()
+  removeFolder()
 }
 // The event loop may still hold resources that an interrupted run left open.
 process.exit(conclude())
