@@ -134,10 +134,7 @@ onBothEngines((engine) => {
     agent = await (await service.tenant()).agent()
     calls = memoryCalls(service)
   })
-  after(async () => {
-    await service.app.memory.embedding.idle() // long texts take a while
-    await service.stop()
-  })
+  after(() => service.stop())
 
   /** Returns the texts that were analysed ahead, by their first word, while `work` was done. */
   async function analysedBy(work: () => Promise<unknown>): Promise<string[]> {
