@@ -11,3 +11,20 @@ test('[RCL-78] a model that could not be loaded is loaded with the next use, and
   assert.deepEqual(await Promise.all([load(), load()]), ['model', 'model'])
   assert.equal(await load(), 'model')
 })
+
+test('[RCL-78] a stop waits for a load under way, and comes after those who asked for it', async () => {
+  const model = Promise.withResolvers<string>()
+  const load = loadOnce(() => model.promise)
+  assert.equal(await load.settled(), undefined)
+  const order: string[] = []
+  const use = async () => void order.push(`used ${await load()}`)
+  const stop = async () => void order.push(`stopped ${await load.settled()}`)
+  const all = [use(), use(), stop()]
+  model.resolve('model')
+  await Promise.all(all)
+  assert.deepEqual(order, ['used model', 'used model', 'stopped model'])
+  const fails = loadOnce(() => Promise.reject(new Error('no memory')))
+  const refused = assert.rejects(fails(), /no memory/)
+  assert.equal(await fails.settled(), undefined)
+  await refused
+})

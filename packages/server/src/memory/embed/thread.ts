@@ -4,7 +4,7 @@ import os from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { loadOnce } from '../../kernel/load-once.ts'
 import { loadModel } from './model.ts'
-import { makeWorkQueue, type EmbedRequest, type Told, type WorkQueue } from './work-queue.ts'
+import { makeWorkQueue, type EmbedRequest, type Told } from './work-queue.ts'
 
 /** Events come first when the processors are busy. Threads that the runtime starts inherit the priority. */
 const NICE = 3
@@ -27,11 +27,11 @@ function tell(told: Told): void {
   port.postMessage(told, buffers)
 }
 
-let opened: WorkQueue | undefined
-const queue = loadOnce(async () => (opened = makeWorkQueue(await loadModel(), tell)))
+const queue = loadOnce(async () => makeWorkQueue(await loadModel(), tell))
 
+/** What waits for a load under way is added when it ends, and would be computed for seconds though nobody listens. */
 async function close(): Promise<void> {
-  await opened?.close()
+  await (await queue.settled())?.close()
   port.close()
 }
 
