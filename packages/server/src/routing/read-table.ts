@@ -1,19 +1,19 @@
 // Fills a tenant's routing table from the store, and brings it up to date with later changes.
 import { pagesOf } from '../kernel/row-pages.ts'
 import { nextTurn } from '../kernel/step-turns.ts'
-import type { Store } from '../store/db.ts'
+import type { Reads, Store } from '../store/db.ts'
 import {
   fromFeed,
   fromInterest,
   pageFeeds,
   pageInterests,
   pageMembers,
+  pageMembersOf,
   readChanges,
   readRoutedFeeds,
   readInactiveOrPaused,
   readInactiveOrPausedAmong,
   readRoutedInterests,
-  readChannelMembers,
   readSources,
   readRoutingVersions,
   type AgentState,
@@ -109,7 +109,6 @@ export async function refreshTable(store: Store, tenantId: string, table: Routin
     // backup), the previous stamp differs.
     if (changes[0]!.version !== table.version + 1 || changes[0]!.previous !== table.stamp) return false
     const found = await apply(store, tenantId, table, changes)
-    if (!found) return false
     if (changes.length < most) return true
     read += changes.length
     most = nextPage(found.map(({ filter }) => filter))
@@ -123,13 +122,24 @@ async function isCurrent(store: Store, tenantId: string, table: RoutingTable): P
   return (committed?.version ?? 0) === table.version && (committed?.stamp ?? '') === table.stamp
 }
 
-/** Returns the subscriptions that were read. Null if a channel would have to be read that has too many members. */
+/** Reads all members of channels of which a change names nobody: an older node has written it. */
+async function readMembersOf(db: Reads, tenantId: string, channelIds: string[]): Promise<RoutedMemberRow[]> {
+  const found: RoutedMemberRow[] = []
+  const pages = pagesOf<RoutedMemberRow>(
+    (last, most) => pageMembersOf(db, tenantId, channelIds, last ?? BEFORE_ALL, most),
+    PAGE.most,
+  )
+  for await (const page of pages) for (const member of page) found.push(member)
+  return found
+}
+
+/** Returns the subscriptions that were read. */
 async function apply(
   store: Store,
   tenantId: string,
   table: RoutingTable,
   changes: readonly Change[],
-): Promise<Subscription[] | null> {
+): Promise<Subscription[]> {
   const db = store.outsideTx
   const isMembership = (change: Change): boolean => change.joined_id !== null || change.left_id !== null
   const ids = (kind: string): string[] => [
@@ -138,8 +148,7 @@ async function apply(
   const [interests, feeds, channels, agents] = [ids('interest'), ids('feed'), ids('channel'), ids('agent')]
   const foundInterests = interests.length > 0 ? await readRoutedInterests(db, tenantId, interests) : []
   const foundFeeds = feeds.length > 0 ? await readRoutedFeeds(db, tenantId, feeds) : []
-  const foundMembers = channels.length > 0 ? await readChannelMembers(db, tenantId, channels, PAGE.most + 1) : []
-  if (foundMembers.length > PAGE.most) return null
+  const foundMembers = channels.length > 0 ? await readMembersOf(db, tenantId, channels) : []
   const foundAgents = agents.length > 0 ? await readInactiveOrPausedAmong(db, tenantId, agents) : []
   const foundSources = ids('source').length > 0 ? await readSources(db, tenantId) : null
   // No await from here on, so that no one sees a table that is partly updated.

@@ -127,12 +127,13 @@ export const pageMembers = (db: Reads, tenantId: string, after: InChannel, limit
     [tenantId, after.channel_id, after.id, limit],
   )
 
-/** Returns up to `most` members of the given channels. Locks nothing. */
-export const readChannelMembers = (db: Reads, tenantId: string, channelIds: string[], most: number) =>
-  db.rows<{ channel_id: string; participant_id: string }>(
-    `select channel_id, participant_id from channel_members
-      where tenant_id = ? and ${db.dialect.inList('channel_id')} limit ?`,
-    [tenantId, db.dialect.list(channelIds), most],
+/** The same of the given channels alone. */
+export const pageMembersOf = (db: Reads, tenantId: string, channelIds: string[], after: InChannel, limit: number) =>
+  db.rows<RoutedMemberRow>(
+    `select channel_id, id, participant_id from channel_members
+      where tenant_id = ? and ${db.dialect.inList('channel_id')} and (channel_id, id) > (?, ?)
+      order by channel_id, id limit ?`,
+    [tenantId, db.dialect.list(channelIds), after.channel_id, after.id, limit],
   )
 
 export interface AgentState {
