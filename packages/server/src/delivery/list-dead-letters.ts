@@ -3,7 +3,7 @@ import { iso } from '../kernel/clock.ts'
 import type { JsonBody } from '../kernel/json-body.ts'
 import type { Pause } from '../kernel/step-turns.ts'
 import type { Db, Value } from '../store/db.ts'
-import { countedSteps, deadAfter } from './count-dead-letters.ts'
+import { countedSteps } from './count-dead-letters.ts'
 import { deadLetterPages, isFiltering, type DeadLetterFilter, type DeadLetterScope } from './find-dead-letters.ts'
 import { listBody, readEnvelope, shortBytes, shortText, type Item } from './long-payloads.ts'
 import { IS_DEAD } from './standing.ts'
@@ -42,11 +42,11 @@ export async function listDeadLetters(
   }
   const rows: DeadRow[] = []
   let total = 0
-  for await (const { after, found } of countedSteps(db, scope, pause)) {
+  for await (const { part, found } of countedSteps(db, scope, pause)) {
     const skipped = Math.max(0, offset - total)
     // Only as many as were counted in this step, so that a statement never reads beyond it.
     const most = Math.min(found - skipped, limit - rows.length)
-    if (most > 0) rows.push(...(await readDead(db, scope.tenantId, deadAfter(db, scope, after), skipped, most, limit)))
+    if (most > 0) rows.push(...(await readDead(db, scope.tenantId, part, skipped, most, limit)))
     total += found
   }
   return shownPage(db, scope.tenantId, rows, total)
@@ -87,7 +87,7 @@ const readDead = (
 ): Promise<DeadRow[]> =>
   db.rows<DeadRow>(
     `select d.id, d.event_id, d.recipient_id, d.attempts, d.dlq_reason, d.created_at, d.dead_lettered_at, ${shortText('e.envelope')} as envelope
-       from (select d.id from ${from} limit ? offset ?) page cross join deliveries d cross join events e
+       from (select d.id from ${from} order by d.dead_lettered_at desc, d.id desc limit ? offset ?) page cross join deliveries d cross join events e
       where d.tenant_id = ? and d.id = page.id and e.tenant_id = d.tenant_id and e.id = d.event_id
       order by d.dead_lettered_at desc, d.id desc`,
     [shortBytes(db, limit), ...values, most, skipped, tenantId],
