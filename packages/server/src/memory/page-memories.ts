@@ -38,9 +38,10 @@ const sumOf = (ways: readonly Condition[]): string =>
 async function countStep(
   db: Db,
   ways: readonly Way[],
+  bases: readonly Condition[],
   last: string | null,
 ): Promise<{ found: number; edge: string | null }> {
-  const ends = ways.map(({ base }) => allOf(base, ...before(last)))
+  const ends = bases.map((base) => allOf(base, ...before(last)))
   const ofEnd = ({ sql }: Condition): string =>
     `select (select m.id from memories m where ${sql} order by m.id desc limit 1 offset ${STEP - 1}) as id`
   const wanted = ways.map((way) =>
@@ -65,8 +66,9 @@ export async function pageMemories(
   limit: number,
   pause: Pause,
 ): Promise<{ rows: ListedMemory[]; total: number }> {
+  const bases = ways.flatMap(({ base }) => (base === null ? [] : [base]))
   // A database server counts beside this thread, and each step would be a round trip.
-  if (db.isShared) {
+  if (db.isShared || bases.length < ways.length) {
     const rows = await readPage(db, tenantId, ways, offset, limit)
     const values = ways.flatMap((way) => way.values)
     return { rows, total: (await one<{ n: number }>(db, `select ${sumOf(ways)} as n`, values))?.n ?? 0 }
@@ -74,7 +76,7 @@ export async function pageMemories(
   const rows: ListedMemory[] = []
   let total = 0
   for (let last: string | null = null; ; await pause()) {
-    const { found, edge } = await countStep(db, ways, last)
+    const { found, edge } = await countStep(db, ways, bases, last)
     const skipped = Math.max(0, offset - total)
     const most = Math.min(found - skipped, limit - rows.length)
     if (most > 0) {

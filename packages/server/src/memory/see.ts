@@ -52,8 +52,11 @@ export const allOf = (...conditions: Condition[]): Condition => ({
 
 /** One of several conditions that no memory meets together. */
 export interface Way extends Condition {
-  /** The part of it to which an index of its own leads. What is left is compared entry by entry. */
-  base: Condition
+  /**
+   * The part of it to which an index of its own leads, in the order of the ids. What is left is compared entry by
+   * entry. Null if the index has another order: then nothing can be read in steps.
+   */
+  base: Condition | null
 }
 
 const wayOf = (base: Condition, ...more: Condition[]): Way => ({ ...allOf(base, ...more), base })
@@ -88,7 +91,7 @@ export function disjointGone(viewer: Viewer, status: 'deleted' | 'expired', now:
   if (status === 'deleted') return [wayOf(noted)]
   // Past its expiry, and no sweep has written it down yet.
   const due = `m.status = 'active' and m.expires_at is not null and m.expires_at <= ?`
-  return [wayOf(noted), wayOf(allOf(whose, { sql: due, values: [now] }))]
+  return [wayOf(noted), { ...allOf(whose, { sql: due, values: [now] }), base: null }]
 }
 
 /** All that `disjointGone` selects as one condition, for a query that has the ids. */

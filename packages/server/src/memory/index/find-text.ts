@@ -7,8 +7,11 @@ import type { MayHold } from './grams.ts'
 import type { FindText } from './memory-index.ts'
 import type { SearchThread } from './search.ts'
 
-/** Candidates that are selected at once: the main thread receives their ids in less than a millisecond. */
-const CANDIDATES = 50_000
+/**
+ * Candidates that are selected at once: the main thread receives their ids in 2 ms. All that may hold the text are
+ * looked through again for the next ones.
+ */
+const CANDIDATES = 250_000
 
 export const makeFindText =
   (mayHold: MayHold, thread: SearchThread, most = CANDIDATES): FindText =>
