@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { anyCharacter } from '../support/any-character.ts'
 import { onBothEngines } from '../support/engines.ts'
 import { assertError } from '../support/expect.ts'
 import { AGENT, serviceForSuite, startService, tenantForSuite } from '../support/service.ts'
@@ -14,7 +15,7 @@ const characters = (text: string): number => [...text].length
 /** Any text, with likely troublemakers more often than by chance. */
 const anyText = (maxLength: number) =>
   fc.oneof(
-    fc.string({ unit: 'binary', maxLength }),
+    fc.string({ unit: anyCharacter, maxLength }),
     fc.string({
       unit: fc.constantFrom(' ', '\t', '\u00a0', '\0', 'a', SMILE, '"', '\\', '\ud800', '\u2028'),
       maxLength,
