@@ -108,11 +108,15 @@ onBothEngines((engine) => {
   })
   after(() => opened.drop())
 
-  const save = (memories: MemoryRow[], edges: RelationshipRow[]) =>
-    opened.store.tx(async (tx) => {
-      for (const row of memories) await insertMemory(tx, row)
-      for (const row of edges) await insertRelationship(tx, row)
+  async function save(memories: MemoryRow[], edges: RelationshipRow[]): Promise<void> {
+    await opened.store.tx(async (tx) => {
+      await Promise.all(memories.map((row) => insertMemory(tx, row)))
+      await Promise.all(edges.map((row) => insertRelationship(tx, row)))
     })
+    // As a server does by itself after so many rows. Without statistics it joins page and memories row by row.
+    if (opened.store.isShared && edges.length > 1_000)
+      for (const table of ['memories', 'memory_relationships']) await opened.store.runAlone(`analyze ${table}`)
+  }
   const reached = async (viewer: Viewer, start: string, depth: number, direction: Direction) =>
     (await reachedFrom(opened.store, viewer, start, depth, direction, START, nextTurn)).map(shown)
 
