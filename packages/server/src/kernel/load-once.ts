@@ -1,4 +1,4 @@
-export interface LoadOnce<T> {
+interface LoadOnce<T> {
   (): Promise<T>
   /**
    * Waits for a load under way, after those who asked for it. Returns undefined if nothing is loaded or the load fails.

@@ -43,7 +43,7 @@ interface Piece {
   window: Windowed
 }
 
-export interface WorkQueue {
+interface WorkQueue {
   add(asked: Asked): void
   /** Forgets what has not begun, and resolves when nothing is computed any more. */
   close(): Promise<void>
