@@ -10,6 +10,7 @@ import { makeLogger } from '../../packages/server/src/kernel/logger.ts'
 import { openStore } from '../../packages/server/src/store/open.ts'
 import type { Store } from '../../packages/server/src/store/db.ts'
 import { createTenant } from '../../packages/server/src/tenants/create.ts'
+import { makeCall } from './make-call.ts'
 
 export interface Served {
   url: string
@@ -40,22 +41,9 @@ export async function serve(databaseUrl?: string): Promise<Served> {
   const app = makeApp({ config, store, secrets, clock: systemClock, log: makeLogger(config.logLevel) })
   const url = await app.listen()
 
-  async function call<T>(method: string, where: string, token: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${url}/v1${where}`, {
-      method,
-      headers: {
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${where} answered ${response.status} ${text.slice(0, 500)}`)
-    return JSON.parse(text) as T
-  }
-
+  const call = makeCall(`${url}/v1`)
   const exchange = async (api_key: string): Promise<string> =>
-    (await call<{ access_token: string }>('POST', '/auth/token', '', { api_key })).access_token
+    (await call<{ access_token: string }>('POST', '/auth/token', null, { api_key })).access_token
 
   return {
     url,

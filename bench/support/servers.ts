@@ -5,6 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NODE_FLAGS } from '../../packages/server/bin/node-flags.js'
+import { makeCall, type CallService } from './make-call.ts'
 import { startPostgres } from './postgres.ts'
 
 export const ADMIN_KEY = 'ak_live_BenchBenchBenchBenchBenchBench01'
@@ -18,7 +19,7 @@ export interface Running {
 export interface Service extends Running {
   name: string
   admin: string
-  call<T>(method: string, path: string, token: string | null, body?: unknown): Promise<T>
+  call: CallService
   agent(scopes: string[]): Promise<{ id: string; token: string }>
   rssMb(): number
 }
@@ -80,19 +81,7 @@ export async function startService(engine: 'sqlite' | 'postgres', env: Record<st
     ...(postgres ? { DATABASE_URL: postgres.url } : {}),
     ...env,
   })
-  async function call<T>(method: string, target: string, token: string | null, body?: unknown): Promise<T> {
-    const response = await fetch(`http://127.0.0.1:${port}${target}`, {
-      method,
-      headers: {
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    if (response.status >= 300) throw new Error(`${method} ${target} answered ${response.status}: ${text}`)
-    return (text === '' ? null : JSON.parse(text)) as T
-  }
+  const call = makeCall(`http://127.0.0.1:${port}`)
   const exchange = async (api_key: string): Promise<string> =>
     (await call<{ access_token: string }>('POST', '/v1/auth/token', null, { api_key })).access_token
   const admin = await exchange(ADMIN_KEY)
